@@ -1,0 +1,37 @@
+extension UInt8 {
+  /// This byte in lower case when it is an ASCII letter, else unchanged.
+  package var asciiLowercased: UInt8 { self &- 0x41 < 26 ? self | 0x20 : self }
+}
+
+extension String {
+  /// Text of a field or reason phrase: UTF-8 where it is valid, else each byte as the Latin-1 character.
+  package init(fieldText bytes: Span<UInt8>) {
+    if let text = String(validatingUTF8: bytes) { self = text } else { self.init(latin1: bytes) }
+  }
+
+  /// Each byte as the Unicode scalar of the same number.
+  package init(latin1 bytes: Span<UInt8>) {
+    self = ""
+    for index in bytes.indices { unicodeScalars.append(Unicode.Scalar(bytes[index])) }
+  }
+
+  private init?(validatingUTF8 bytes: Span<UInt8>) {
+    guard let valid = try? UTF8Span(validating: bytes) else { return nil }
+    self.init(copying: valid)
+  }
+}
+
+extension Array where Element == UInt8 {
+  /// Appends a copy of `span`.
+  package mutating func append(copying span: Span<UInt8>) {
+    guard !span.isEmpty else { return }
+    // SAFETY: the buffer is read only within the closure, while `span` is borrowed.
+    unsafe span.withUnsafeBufferPointer { unsafe append(contentsOf: $0) }
+  }
+
+  /// Makes an array of a copy of `span`.
+  package init(copying span: Span<UInt8>) {
+    self = []
+    append(copying: span)
+  }
+}

@@ -1,0 +1,18 @@
+/// How much of each thing a peer may send before the response is refused with the limit's own rule.
+public struct Limits: Hashable, Sendable {
+  /// Bytes of one head: the status line and all fields with their line ends. Default 256 KiB.
+  public var headBytes = 256 * 1024
+  /// Fields in one head or trailer section. Default 500.
+  public var fieldCount = 500
+  /// Bytes of one trailer section. Default 64 KiB.
+  public var trailerBytes = 64 * 1024
+  /// Bytes of one chunk's line: the size and its extensions. Default 16 KiB.
+  public var chunkLineBytes = 16 * 1024
+  /// Informational (1xx) responses before the final one. Default 64.
+  public var informationalResponses = 64
+  /// Bytes of the fields of one part of a multipart stream. Default 64 KiB.
+  public var partHeadBytes = 64 * 1024
+
+  /// The defaults named at each member.
+  public init() {}
+}
