@@ -128,7 +128,7 @@ public struct FieldList: Sendable {
     }
   }
 
-  private mutating func appendEntry(_ nameStart: Int, _ nameEnd: Int, _ valueStart: Int, _ valueEnd: Int) {
+  mutating func appendEntry(_ nameStart: Int, _ nameEnd: Int, _ valueStart: Int, _ valueEnd: Int) {
     entries.append(
       Entry(
         nameStart: UInt32(clamping: nameStart), nameEnd: UInt32(clamping: nameEnd),

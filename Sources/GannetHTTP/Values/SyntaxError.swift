@@ -53,12 +53,13 @@ extension SyntaxError {
     case headSize = "head-size"
     case fieldCount = "field-count"
     case trailerSize = "trailer-size"
+    case chunkLineSize = "chunk-line-size"
     case informationalCount = "informational-count"
 
     /// Whether the peer passed a limit rather than broke the grammar.
     public var isLimit: Bool {
       switch self {
-      case .headSize, .fieldCount, .trailerSize, .informationalCount: true
+      case .headSize, .fieldCount, .trailerSize, .chunkLineSize, .informationalCount: true
       default: false
       }
     }
