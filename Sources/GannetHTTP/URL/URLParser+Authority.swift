@@ -1,0 +1,180 @@
+extension URLParser {
+  /// Writes user information, host and port, from after the `//`; returns the place of the path.
+  mutating func parseAuthority(_ input: Span<UInt8>, _ start: Int, _ end: Int) throws(URLSyntaxError) -> Int {
+    var authorityEnd = start
+    var at: Int?
+    while authorityEnd < end, !endsAuthority(input[authorityEnd]) {
+      if input[authorityEnd] == UInt8(ascii: "@") { at = authorityEnd }
+      authorityEnd += 1
+    }
+    writeUserInfo(input, start, at ?? start)
+    let hostStart = at.map { $0 + 1 } ?? start
+    let hostEnd: Int
+    if hostStart < authorityEnd, input[hostStart] == UInt8(ascii: "[") {
+      hostEnd = try parseBracketed(input, hostStart, authorityEnd)
+    } else {
+      var position = hostStart
+      while position < authorityEnd, input[position] != UInt8(ascii: ":") { position += 1 }
+      hostEnd = position
+      try parseName(input, hostStart, hostEnd, hasPort: hostEnd < authorityEnd)
+    }
+    try parsePort(input, hostEnd, authorityEnd)
+    return authorityEnd
+  }
+
+  private func endsAuthority(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#"): true
+    case UInt8(ascii: "\\"): isSpecial
+    default: false
+    }
+  }
+
+  /// Writes `user:password@`; `end` is the place of the `@`. An empty password is left out, and so is all of it when
+  /// both are empty.
+  private mutating func writeUserInfo(_ input: Span<UInt8>, _ start: Int, _ end: Int) {
+    var colon = start
+    while colon < end, input[colon] != UInt8(ascii: ":") { colon += 1 }
+    let begin = output.count
+    for position in start..<colon { write(input[position], allowed: input[position].isURLWordByte) }
+    layout.userEnd = UInt32(clamping: output.count)
+    if colon + 1 < end {
+      output.append(UInt8(ascii: ":"))
+      for position in (colon + 1)..<end {
+        write(input[position], allowed: input[position].isURLWordByte || input[position] == UInt8(ascii: ":"))
+      }
+    }
+    layout.passwordEnd = UInt32(clamping: output.count)
+    if output.count > begin { output.append(UInt8(ascii: "@")) }
+  }
+
+  /// Reads `:port` from `start` to `end`; writes it when it is not the default.
+  private mutating func parsePort(_ input: Span<UInt8>, _ start: Int, _ end: Int) throws(URLSyntaxError) {
+    guard start < end else { return }
+    guard input[start] == UInt8(ascii: ":") else {
+      throw URLSyntaxError(
+        .badHost, byte: input[start], at: start, "only a port may follow the ']' of an address")
+    }
+    guard start + 1 < end else { return }
+    var port = 0
+    for position in (start + 1)..<end {
+      let digit = input[position] &- UInt8(ascii: "0")
+      guard digit < 10 else {
+        throw URLSyntaxError(.badPort, byte: input[position], at: position, "the port is not a number")
+      }
+      port = port * 10 + Int(digit)
+      guard port <= 65535 else {
+        throw URLSyntaxError(.badPort, byte: input[position], at: position, "the port is above 65535")
+      }
+    }
+    layout.explicitPort = UInt16(clamping: port)
+    layout.port = UInt16(clamping: port)
+    guard layout.port != defaultPort else { return }
+    output.append(UInt8(ascii: ":"))
+    output.append(contentsOf: String(port).utf8)
+  }
+
+  /// Reads a host that is not in brackets and writes it.
+  private mutating func parseName(
+    _ input: Span<UInt8>, _ start: Int, _ end: Int, hasPort: Bool
+  ) throws(URLSyntaxError) {
+    guard start < end || !(isSpecial || hasPort) else {
+      throw URLSyntaxError(.noHost, at: start, "no host: a name or an address must follow '//'")
+    }
+    let hostStart = output.count
+    var position = start
+    while position < end {
+      var byte = input[position]
+      var length = 1
+      if isSpecial {
+        if let escaped = percentEscape(in: input, at: position, before: end) {
+          byte = escaped
+          length = 3
+        }
+        try refuseInName(byte, at: position)
+        output.append(byte.asciiLowercased)
+      } else {
+        if byte != UInt8(ascii: "%"), byte.isForbiddenInHost {
+          throw URLSyntaxError(.badHost, byte: byte, at: position, "no host has this character")
+        }
+        write(byte, allowed: byte.isURLWordByte)
+      }
+      position += length
+    }
+    if isSpecial, IPv4Text.isNumeric(output.span.extracting(hostStart...)) {
+      guard let address = IPv4Text.parse(output.span.extracting(hostStart...)) else {
+        throw URLSyntaxError(
+          .badHost, byte: input[start], at: start, "the host ends in a number but is no IPv4 address")
+      }
+      output.removeSubrange(hostStart...)
+      IPv4Text.append(address, to: &output)
+      layout.hostKind = .ipv4
+    }
+    layout.hostStart = UInt32(clamping: hostStart)
+    layout.hostEnd = UInt32(clamping: output.count)
+    layout.zoneEnd = layout.hostEnd
+  }
+
+  private func refuseInName(_ byte: UInt8, at position: Int) throws(URLSyntaxError) {
+    if byte >= 0x80 {
+      throw URLSyntaxError(
+        .nonASCIIHost, byte: byte, at: position, "the host is not ASCII: it needs its ASCII (punycode) form")
+    }
+    if byte.isForbiddenInHost {
+      throw URLSyntaxError(.badHost, byte: byte, at: position, "no host has this character")
+    }
+  }
+
+  /// Reads `[address]` or `[address%25zone]` and writes it; returns the place after the bracket.
+  private mutating func parseBracketed(
+    _ input: Span<UInt8>, _ start: Int, _ end: Int
+  ) throws(URLSyntaxError) -> Int {
+    var addressEnd = start + 1
+    while addressEnd < end, input[addressEnd] != UInt8(ascii: "]"), input[addressEnd] != UInt8(ascii: "%") {
+      addressEnd += 1
+    }
+    guard let address = IPv6Text.parse(input.extracting((start + 1)..<addressEnd)) else {
+      throw URLSyntaxError(.badHost, byte: input[start], at: start, "no IPv6 address in the brackets")
+    }
+    output.append(UInt8(ascii: "["))
+    layout.hostKind = .ipv6
+    layout.hostStart = UInt32(clamping: output.count)
+    IPv6Text.append(address, to: &output)
+    layout.hostEnd = UInt32(clamping: output.count)
+    var position = addressEnd
+    if position < end, input[position] == UInt8(ascii: "%") {
+      position = try writeZone(input, position, end)
+    }
+    layout.zoneEnd = UInt32(clamping: output.count)
+    guard position < end, input[position] == UInt8(ascii: "]") else {
+      throw URLSyntaxError(
+        .badHost, byte: position < end ? input[position] : nil, at: position,
+        "the ']' of an IPv6 address is missing")
+    }
+    output.append(UInt8(ascii: "]"))
+    return position + 1
+  }
+
+  /// Reads `%25zone`, or `%zone` as people write it, and writes it in the first form (RFC 6874).
+  private mutating func writeZone(_ input: Span<UInt8>, _ start: Int, _ end: Int) throws(URLSyntaxError)
+    -> Int
+  {
+    let escaped = percentEscape(in: input, at: start, before: end) == UInt8(ascii: "%")
+    var position = escaped ? start + 3 : start + 1
+    let zoneStart = position
+    output.append(contentsOf: "%25".utf8)
+    while position < end, input[position].isASCIIAlphanumeric || isZoneMark(input[position]) {
+      output.append(input[position])
+      position += 1
+    }
+    guard position > zoneStart else {
+      throw URLSyntaxError(.badHost, byte: input[start], at: start, "the zone of the IPv6 address is empty")
+    }
+    return position
+  }
+
+  private func isZoneMark(_ byte: UInt8) -> Bool {
+    byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "_")
+      || byte == UInt8(ascii: "~")
+  }
+}
