@@ -12,6 +12,9 @@ public struct Limits: Hashable, Sendable {
   public var informationalResponses = 64
   /// Bytes of the fields of one part of a multipart stream. Default 64 KiB.
   public var partHeadBytes = 64 * 1024
+  /// Bytes of a part kept back when its data holds a delimiter before its promised length is in: until that length
+  /// shows which of the two is right. Default 1 MiB; past it the delimiter is believed at once.
+  public var partDoubtBytes = 1024 * 1024
 
   /// The defaults named at each member.
   public init() {}
