@@ -6,6 +6,7 @@ public enum Cut: Hashable, Sendable, CustomStringConvertible {
   case everyByte
   case at(Int)
 
+  /// For a person.
   public var description: String {
     switch self {
     case .whole: "whole"
@@ -42,6 +43,7 @@ public struct Outcome: Equatable, Sendable, CustomStringConvertible {
   public var leftOver = 0
   private var data: [UInt8] = []
 
+  /// Makes an outcome without events.
   public init() {}
 
   /// Adds an event.
@@ -60,6 +62,7 @@ public struct Outcome: Equatable, Sendable, CustomStringConvertible {
     data = []
   }
 
+  /// For a person.
   public var description: String {
     let failure = error.map { " error \($0.rule.rawValue) at \($0.offset): \($0.reason)" } ?? ""
     return events.joined(separator: " | ") + failure + (leftOver > 0 ? " left \(leftOver)" : "")
