@@ -9,6 +9,9 @@ public struct FieldList: Sendable {
     var nameEnd: UInt32
     var valueStart: UInt32
     var valueEnd: UInt32
+    /// Where the value began in the input it was decoded from: errors found in it later say so. 0 when it was
+    /// not decoded.
+    var inputOffset: UInt32 = 0
   }
 
   var bytes: [UInt8] = []
@@ -128,12 +131,20 @@ public struct FieldList: Sendable {
     }
   }
 
-  mutating func appendEntry(_ nameStart: Int, _ nameEnd: Int, _ valueStart: Int, _ valueEnd: Int) {
+  /// Adds a field whose name and value lie at these places in `bytes`, and whose value began `inputOffset` bytes
+  /// into what was decoded.
+  mutating func appendEntry(
+    _ nameStart: Int, _ nameEnd: Int, _ valueStart: Int, _ valueEnd: Int, inputOffset: Int64 = 0
+  ) {
     entries.append(
       Entry(
         nameStart: UInt32(clamping: nameStart), nameEnd: UInt32(clamping: nameEnd),
-        valueStart: UInt32(clamping: valueStart), valueEnd: UInt32(clamping: valueEnd)))
+        valueStart: UInt32(clamping: valueStart), valueEnd: UInt32(clamping: valueEnd),
+        inputOffset: UInt32(clamping: inputOffset)))
   }
+
+  /// Where the value of the field at `index` began in the input it was decoded from.
+  func inputOffset(at index: Int) -> Int64 { Int64(entries[index].inputOffset) }
 }
 
 /// One field of a message: its name as spelled and its value without the white space around it.
@@ -166,10 +177,36 @@ extension FieldList: RandomAccessCollection {
 
 extension FieldList: Hashable {
   /// Whether both hold the same fields in the same order and spelling.
-  public static func == (left: FieldList, right: FieldList) -> Bool { left.elementsEqual(right) }
+  public static func == (left: FieldList, right: FieldList) -> Bool {
+    guard left.count == right.count else { return false }
+    return left.indices.allSatisfy {
+      left.nameBytes(at: $0) == right.nameBytes(at: $0)
+        && left.valueBytes(at: $0) == right.valueBytes(at: $0)
+    }
+  }
 
   /// Feeds every field, in order.
-  public func hash(into hasher: inout Hasher) { for field in self { hasher.combine(field) } }
+  public func hash(into hasher: inout Hasher) {
+    for index in indices {
+      hasher.combine(nameBytes(at: index))
+      hasher.combine(valueBytes(at: index))
+    }
+  }
+
+  private func nameBytes(at index: Int) -> ArraySlice<UInt8> {
+    bytes[Int(entries[index].nameStart)..<Int(entries[index].nameEnd)]
+  }
+
+  private func valueBytes(at index: Int) -> ArraySlice<UInt8> {
+    bytes[Int(entries[index].valueStart)..<Int(entries[index].valueEnd)]
+  }
+}
+
+extension FieldList: ExpressibleByDictionaryLiteral {
+  /// Makes a list of the literal's names and values, in order and with their duplicates.
+  public init(dictionaryLiteral fields: (String, String)...) {
+    for (name, value) in fields { append(name: name, value: value) }
+  }
 }
 
 extension FieldList: CustomStringConvertible {

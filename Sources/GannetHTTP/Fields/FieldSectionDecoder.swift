@@ -40,6 +40,8 @@ public struct FieldSectionDecoder: Sendable {
   private var nameStart = 0
   private var nameEnd = 0
   private var valueStart = 0
+  /// Where the value began in the input.
+  private var valueOffset: Int64?
   private var bytesLeft: Int
   private var offset: Int64
 
@@ -94,7 +96,9 @@ public struct FieldSectionDecoder: Sendable {
     case .name: try takeName(byte)
     case .spaceAfterName: try takeSpaceAfterName(byte)
     case .beforeValue:
-      if !byte.isBlank { try takeValue(byte) }
+      guard !byte.isBlank else { return }
+      valueOffset = valueOffset ?? offset
+      try takeValue(byte)
     case .value: try takeValue(byte)
     case .skipping:
       if byte == .carriageReturn {
@@ -179,6 +183,7 @@ public struct FieldSectionDecoder: Sendable {
     }
     nameEnd = fields.bytes.count
     valueStart = nameEnd
+    valueOffset = nil
     state = .beforeValue
   }
 
@@ -205,7 +210,8 @@ public struct FieldSectionDecoder: Sendable {
       while fields.bytes.count > valueStart, fields.bytes[fields.bytes.count - 1].isBlank {
         fields.bytes.removeLast()
       }
-      fields.appendEntry(nameStart, nameEnd, valueStart, fields.bytes.count)
+      fields.appendEntry(
+        nameStart, nameEnd, valueStart, fields.bytes.count, inputOffset: valueOffset ?? offset)
       canFold = true
       state = .lineStart
     }

@@ -1,0 +1,91 @@
+extension BodyFraming {
+  /// Decides how the body of a response ends, and whether the connection can be used again (RFC 9112 section 6.3).
+  ///
+  /// Ambiguous framing is an error, not a guess. Transfer-Encoding counts before Content-Length:
+  /// - `chunked` alone: chunks, also in HTTP/1.0;
+  /// - another coding, or one twice, before a final `chunked`: an error, as it cannot be taken off;
+  /// - anything else in it (`chunked, gzip`, `identity`, `"chunked"`): all until the connection ends.
+  ///
+  /// Content-Length may be repeated, as a list or as several fields, when all its members are spelled the same. A
+  /// sign, any other byte but digits, an empty member, or a number past 2⁶³−1 is an error.
+  ///
+  /// - Parameters:
+  ///   - head: the response's head.
+  ///   - method: the method of the request it answers, as sent.
+  /// - Throws: `content-length` or `transfer-encoding`, with the place of the value in the decoder's input.
+  public static func decide(
+    for head: ResponseHead, answering method: String
+  ) throws(SyntaxError) -> (framing: BodyFraming, keepAlive: Persistence) {
+    let framing = try framing(of: head, answering: method)
+    return (framing, Persistence.decide(for: head, framing: framing))
+  }
+
+  private static func framing(of head: ResponseHead, answering method: String) throws(SyntaxError)
+    -> BodyFraming
+  {
+    switch head.status {
+    case 101: return .upgrade
+    case 100..<200, 204, 304: return .none
+    case 200..<300 where method == "CONNECT": return .upgrade
+    default: break
+    }
+    if method == "HEAD" { return .none }
+    if head.fields.contains("Transfer-Encoding") {
+      return try hasFinalChunked(head.fields) ? .chunked : .close
+    }
+    guard let length = try contentLength(head.fields) else { return .close }
+    return .length(length)
+  }
+
+  private static func hasFinalChunked(_ fields: FieldList) throws(SyntaxError) -> Bool {
+    var count = 0
+    var lastIsChunked = false
+    var lastOffset: Int64 = 0
+    fields.forEachElement(of: "Transfer-Encoding") { coding, offset in
+      guard !coding.isEmpty else { return }
+      count += 1
+      lastIsChunked = coding.equalsIgnoringCase("chunked")
+      lastOffset = offset
+    }
+    if lastIsChunked && count > 1 {
+      throw SyntaxError(
+        .transferEncoding, at: lastOffset, "a transfer coding under chunked that cannot be decoded")
+    }
+    return lastIsChunked
+  }
+
+  /// The value of Content-Length, or nil when there is none.
+  static func contentLength(_ fields: FieldList) throws(SyntaxError) -> Int64? {
+    var length: Int64?
+    var digits = 0
+    try fields.forEachElement(of: "Content-Length") { (member, offset) throws(SyntaxError) in
+      let value = try parseLength(member, at: offset)
+      if let length, length != value || digits != member.count {
+        throw SyntaxError(.contentLength, byte: member[0], at: offset, "Content-Length fields that differ")
+      }
+      length = value
+      digits = member.count
+    }
+    return length
+  }
+
+  private static func parseLength(_ text: Span<UInt8>, at offset: Int64) throws(SyntaxError) -> Int64 {
+    guard !text.isEmpty else { throw SyntaxError(.contentLength, at: offset, "an empty Content-Length") }
+    var value: Int64 = 0
+    for index in text.indices {
+      let byte = text[index]
+      guard byte.isDigit else {
+        throw SyntaxError(
+          .contentLength, byte: byte, at: offset + Int64(index), "a Content-Length that is not a number")
+      }
+      let (tens, overflow) = value.multipliedReportingOverflow(by: 10)
+      let (sum, carry) = tens.addingReportingOverflow(Int64(byte - 0x30))
+      if overflow || carry {
+        throw SyntaxError(
+          .contentLength, byte: byte, at: offset + Int64(index), "a Content-Length past 2^63-1")
+      }
+      value = sum
+    }
+    return value
+  }
+}

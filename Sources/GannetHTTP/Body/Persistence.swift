@@ -1,0 +1,42 @@
+/// Whether the connection can carry another request after this response, and if not, why (RFC 9112 section 9.3).
+public enum Persistence: Hashable, Sendable {
+  /// It can.
+  case reusable
+  /// The server said `Connection: close` (or `Proxy-Connection: close`).
+  case closeRequested
+  /// HTTP/1.0 without `Connection: keep-alive`.
+  case http10
+  /// The body ends with the connection.
+  case framedByClose
+  /// Transfer-Encoding came with Content-Length: the two may have been read differently on the way (RFC 9112
+  /// section 6.3).
+  case lengthWithTransferEncoding
+  /// Transfer-Encoding came in an HTTP/1.0 response, which has none (RFC 9112 section 6.1).
+  case transferEncodingInHTTP10
+  /// The connection speaks another protocol from here on.
+  case upgraded
+
+  /// Whether this is `reusable`.
+  public var isReusable: Bool { self == .reusable }
+}
+
+extension Persistence {
+  /// What the head says, of a response with this framing.
+  static func decide(for head: ResponseHead, framing: BodyFraming) -> Persistence {
+    if framing == .upgrade { return .upgraded }
+    if head.status < 200 { return .reusable }
+    let fields = head.fields
+    if fields.hasToken("close", in: "Connection") || fields.hasToken("close", in: "Proxy-Connection") {
+      return .closeRequested
+    }
+    if head.minorVersion == 0 {
+      if framing == .chunked { return .transferEncodingInHTTP10 }
+      if !fields.hasToken("keep-alive", in: "Connection") { return .http10 }
+    }
+    switch framing {
+    case .close: return .framedByClose
+    case .chunked: return fields.contains("Content-Length") ? .lengthWithTransferEncoding : .reusable
+    case .none, .length, .upgrade: return .reusable
+    }
+  }
+}
