@@ -62,7 +62,7 @@ let package = Package(
 
     .executableTarget(
       name: "gannet-bench", dependencies: ["Gannet", "GannetFoundation", "GannetSockets"],
-      path: "Tests/Benchmarks",
+      path: "Tests/Benchmarks", exclude: ["Tools", "run.sh", "tables.awk"],
       swiftSettings: settings),
     .target(
       name: "TestSupport",

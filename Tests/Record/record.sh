@@ -1,0 +1,303 @@
+#!/usr/bin/env bash
+# record.sh [FOLDER]: makes the recordings of FOLDER (Fixtures) again, from real servers that it starts on loopback
+# ports of the system's choice and ends again. A server that isn't installed is named and skipped. Each load becomes
+# FOLDER/SERVER/NAME.wire; NAME.events is what the replay of that recording gives.
+#
+# Debian's packages: nginx apache2-bin lighttpd haproxy python3 ffmpeg ustreamer motion openssl
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+cd "$here/../.."
+fixtures=${1:-Fixtures}
+mkdir -p "$fixtures"
+fixtures=$(cd "$fixtures" && pwd)
+swift build --product gannet >&2
+gannet=$(swift build --show-bin-path)/gannet
+
+work=$(mktemp -d)
+chmod 755 "$work"
+running=()
+end_all() {
+  for pid in ${running[@]+"${running[@]}"}; do kill "$pid" 2>/dev/null || true; done
+  for pid in ${running[@]+"${running[@]}"}; do wait "$pid" 2>/dev/null || true; done
+  running=()
+}
+trap 'end_all; rm -rf "$work"' EXIT
+
+# A loopback port that is free now.
+free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
+
+# start COMMAND…: starts a server that ends with this script; $last is its process.
+start() {
+  "$@" >>"$work/log" 2>&1 </dev/null &
+  last=$!
+  running+=("$last")
+}
+
+# Waits for a listener on a port without connecting to it: some of the servers serve one client only.
+await_port() {
+  local port_hex tries
+  port_hex=$(printf ':%04X 00000000:0000 0A' "$1")
+  for tries in $(seq 100); do
+    # The remote address of a listener is 0, its state 0A.
+    if grep -q "$port_hex" /proc/net/tcp; then return; fi
+    sleep 0.1
+  done
+  echo "record: nothing listens on port $1 after $tries tries:" >&2
+  tail -n 5 "$work/log" >&2
+  exit 1
+}
+
+have() {
+  command -v "$1" >/dev/null && return
+  echo "record: no $1 here: its recordings stay as they are" >&2
+  return 1
+}
+
+# record SERVER/NAME ARGUMENTS…: one recording and its events. The load may well fail: that is recorded too.
+count=0
+record() {
+  local name=$fixtures/$1
+  shift
+  mkdir -p "$(dirname "$name")"
+  rm -f "$name.wire" "$name.events"
+  timeout 30 "$gannet" --record "$name.wire" --events "$@" >"$work/live" 2>>"$work/log" </dev/null || true
+  "$gannet" --replay "$name.wire" --events >"$name.events" 2>>"$work/log" </dev/null || true
+  [ -s "$name.events" ] || { echo "record: $name has no events" >&2; tail -n 5 "$work/log" >&2; exit 1; }
+  count=$((count + 1))
+}
+
+make_site() {
+  mkdir -p "$work/site/folder"
+  printf 'Hello from a real server.\n' >"$work/site/hello.txt"
+  : >"$work/site/empty.txt"
+  { for i in $(seq 200); do echo "line $i of a text that compresses well, as texts do"; done; } >"$work/site/text.txt"
+  printf '<html><body><!--#echo var="REQUEST_METHOD" --> and so on</body></html>\n' >"$work/site/page.shtml"
+  head -c 20000 /dev/zero | tr '\0' 'z' >"$work/site/binary.bin"
+  printf 'user:%s\n' "$(openssl passwd -apr1 open-sesame)" >"$work/passwords"
+  openssl req -x509 -newkey rsa:2048 -nodes -days 3650 -subj '/CN=gannet fixtures' \
+    -addext 'subjectAltName=DNS:localhost,IP:127.0.0.1' -keyout "$work/key.pem" -out "$work/certificate.pem" 2>/dev/null
+}
+
+record_nginx() {
+  local port tls at
+  port=$(free_port) tls=$(free_port) at=http://127.0.0.1:$port
+  mkdir -p "$work/nginx"
+  cat >"$work/nginx.conf" <<CONF
+daemon off; master_process off; pid $work/nginx/pid; error_log $work/nginx/error.log;
+events {}
+http {
+  access_log off; default_type application/octet-stream;
+  types { text/html html shtml; text/plain txt; }
+  client_body_temp_path $work/nginx/body; proxy_temp_path $work/nginx/proxy; fastcgi_temp_path $work/nginx/fastcgi;
+  uwsgi_temp_path $work/nginx/uwsgi; scgi_temp_path $work/nginx/scgi;
+  server {
+    listen 127.0.0.1:$port; listen 127.0.0.1:$tls ssl; root $work/site;
+    ssl_certificate $work/certificate.pem; ssl_certificate_key $work/key.pem;
+    location = /text.txt { gzip on; gzip_types text/plain; gzip_min_length 1; }
+    location = /page.shtml { ssi on; }
+    location = /moved { return 301 /hello.txt; }
+    location = /moved-relative { absolute_redirect off; return 302 hello.txt; }
+    location = /to-moved { return 307 /moved; }
+    location = /nothing { return 204; }
+    location = /private { auth_basic "the vault"; auth_basic_user_file $work/passwords; try_files /hello.txt =404; }
+    location = /close { keepalive_timeout 0; try_files /hello.txt =404; }
+  }
+}
+CONF
+  start nginx -c "$work/nginx.conf" -p "$work/nginx"
+  await_port "$port"
+  record nginx/plain "$at/hello.txt"
+  record nginx/canonical "$at"
+  record nginx/empty "$at/empty.txt"
+  record nginx/gzip-chunked "$at/text.txt"
+  record nginx/chunked "$at/page.shtml"
+  record nginx/binary "$at/binary.bin"
+  record nginx/head -I "$at/hello.txt"
+  record nginx/post-refused -d 'a=1&b=2' "$at/hello.txt"
+  record nginx/not-found "$at/no-such-file"
+  record nginx/redirect-absolute "$at/moved"
+  record nginx/redirect-relative "$at/moved-relative"
+  record nginx/redirect-twice "$at/to-moved"
+  record nginx/redirect-refused --no-redirect "$at/moved"
+  record nginx/no-content "$at/nothing"
+  record nginx/challenge "$at/private"
+  record nginx/basic -u user:open-sesame "$at/private"
+  record nginx/close "$at/close"
+  record nginx/tls --cacert "$work/certificate.pem" "https://localhost:$tls/hello.txt"
+  record nginx/tls-gzip --cacert "$work/certificate.pem" "https://localhost:$tls/text.txt"
+  record nginx/plain-on-tls-port "http://127.0.0.1:$tls/hello.txt"
+  end_all
+}
+
+record_apache() {
+  local port modules at
+  port=$(free_port) at=http://127.0.0.1:$port
+  modules=/usr/lib/apache2/modules
+  mkdir -p "$work/apache"
+  cat >"$work/apache.conf" <<CONF
+ServerRoot $work/apache
+ServerName 127.0.0.1
+PidFile $work/apache/pid
+ErrorLog $work/apache/error.log
+Listen 127.0.0.1:$port
+LoadModule mpm_event_module $modules/mod_mpm_event.so
+LoadModule authz_core_module $modules/mod_authz_core.so
+LoadModule mime_module $modules/mod_mime.so
+LoadModule dir_module $modules/mod_dir.so
+LoadModule autoindex_module $modules/mod_autoindex.so
+LoadModule filter_module $modules/mod_filter.so
+LoadModule deflate_module $modules/mod_deflate.so
+TypesConfig /dev/null
+AddType text/plain .txt
+DocumentRoot $work/site
+<Directory $work/site>
+  Options +Indexes
+  Require all granted
+  AddOutputFilterByType DEFLATE text/plain
+</Directory>
+User nobody
+Group nogroup
+CONF
+  start apache2 -f "$work/apache.conf" -DFOREGROUND
+  await_port "$port"
+  record apache/plain "$at/binary.bin"
+  record apache/deflate "$at/text.txt"
+  record apache/folder-redirect "$at/folder"
+  record apache/not-found "$at/no-such-file"
+  end_all
+}
+
+record_lighttpd() {
+  local port at
+  port=$(free_port) at=http://127.0.0.1:$port
+  cat >"$work/lighttpd.conf" <<CONF
+server.document-root = "$work/site"
+server.bind = "127.0.0.1"
+server.port = $port
+server.modules = ("mod_dirlisting")
+dir-listing.activate = "enable"
+mimetype.assign = (".txt" => "text/plain", "" => "application/octet-stream")
+CONF
+  start lighttpd -D -f "$work/lighttpd.conf"
+  await_port "$port"
+  record lighttpd/plain "$at/hello.txt"
+  record lighttpd/listing "$at/"
+  record lighttpd/not-found "$at/no-such-file"
+  end_all
+}
+
+record_python() {
+  local port at
+  port=$(free_port) at=http://127.0.0.1:$port
+  start python3 -u -m http.server --bind 127.0.0.1 --directory "$work/site" "$port"
+  await_port "$port"
+  record python/plain "$at/hello.txt"
+  record python/listing "$at/"
+  record python/not-found "$at/no-such-file"
+  end_all
+}
+
+record_haproxy() {
+  local port at
+  port=$(free_port) at=http://127.0.0.1:$port
+  cat >"$work/haproxy.conf" <<CONF
+global
+  log stdout format raw local0
+defaults
+  mode http
+  timeout client 10s
+  timeout connect 1s
+  timeout server 10s
+frontend fixtures
+  bind 127.0.0.1:$port
+  http-request redirect code 301 location /target if { path /moved }
+  http-request redirect prefix http://127.0.0.1:$port/deep if { path /prefix }
+  http-request return status 200 content-type text/plain string "you found it" if { path /target /deep/prefix }
+  default_backend nowhere
+backend nowhere
+CONF
+  start haproxy -db -f "$work/haproxy.conf"
+  await_port "$port"
+  record haproxy/redirect "$at/moved"
+  record haproxy/redirect-prefix "$at/prefix"
+  record haproxy/unavailable "$at/elsewhere"
+  end_all
+}
+
+# A picture that moves, as ffmpeg's own server sends it: one client, then it ends.
+camera() {
+  exec ffmpeg -v error -nostdin -re -f lavfi -i "testsrc2=size=160x120:rate=5" -frames:v "$1" -q:v 24 "${@:3}" \
+    -f mpjpeg -listen 1 "http://127.0.0.1:$2/"
+}
+
+record_ffmpeg() {
+  local port
+  port=$(free_port)
+  start camera 4 "$port" -content_type 'multipart/x-mixed-replace;boundary=ffmpeg'
+  await_port "$port"
+  record ffmpeg/mpjpeg "http://127.0.0.1:$port/"
+  end_all
+  # Without -content_type it calls the stream application/octet-stream.
+  port=$(free_port)
+  start camera 3 "$port"
+  await_port "$port"
+  record ffmpeg/mpjpeg-unlabelled "http://127.0.0.1:$port/"
+  end_all
+}
+
+# No camera is needed: without one it streams a picture that says so. It never ends: it is ended.
+record_ustreamer() {
+  local port
+  port=$(free_port)
+  ffmpeg -v error -nostdin -f lavfi -i testsrc2=size=160x120 -frames:v 1 -q:v 24 -pix_fmt yuvj420p "$work/blank.jpg"
+  start ustreamer -d /dev/no-such-camera --blank "$work/blank.jpg" --host 127.0.0.1 --port "$port"
+  await_port "$port"
+  (sleep 3; kill "$last") &
+  record ustreamer/stream "http://127.0.0.1:$port/stream"
+  end_all
+  port=$(free_port)
+  start ustreamer -d /dev/no-such-camera --blank "$work/blank.jpg" --host 127.0.0.1 --port "$port"
+  await_port "$port"
+  record ustreamer/snapshot "http://127.0.0.1:$port/snapshot"
+  end_all
+}
+
+# It takes the pictures that ffmpeg serves and streams them on.
+record_motion() {
+  local source port
+  source=$(free_port) port=$(free_port)
+  start camera 200 "$source" -content_type 'multipart/x-mixed-replace;boundary=ffmpeg'
+  await_port "$source"
+  cat >"$work/motion.conf" <<CONF
+daemon off
+netcam_url mjpeg://127.0.0.1:$source/
+width 160
+height 120
+framerate 5
+stream_port $port
+stream_localhost on
+stream_maxrate 5
+stream_quality 20
+webcontrol_port 0
+target_dir $work
+picture_output off
+movie_output off
+CONF
+  start motion -n -c "$work/motion.conf"
+  await_port "$port"
+  sleep 2 # for the first pictures
+  (sleep 2; kill "$last") &
+  record motion/stream "http://127.0.0.1:$port/"
+  end_all
+}
+
+make_site
+have nginx && record_nginx
+have apache2 && record_apache
+have lighttpd && record_lighttpd
+have python3 && record_python
+have haproxy && record_haproxy
+have ffmpeg && record_ffmpeg
+have ustreamer && have ffmpeg && record_ustreamer
+have motion && have ffmpeg && record_motion
+echo "record: $count recordings in $fixtures"
