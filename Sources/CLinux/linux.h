@@ -4,3 +4,11 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
+
+// An enumeration in one C library and macros in the other; here, the type that `epoll_event.events` has.
+static const unsigned int gannet_epoll_in = EPOLLIN;
+static const unsigned int gannet_epoll_out = EPOLLOUT;
+static const unsigned int gannet_epoll_error = EPOLLERR;
+static const unsigned int gannet_epoll_hang_up = EPOLLHUP;
+static const unsigned int gannet_epoll_peer_closed = EPOLLRDHUP;
+static const unsigned int gannet_epoll_edge = EPOLLET;

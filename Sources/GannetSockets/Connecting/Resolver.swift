@@ -1,0 +1,1 @@
+package enum Resolver { package typealias Answer = Int }

@@ -1,0 +1,161 @@
+import CLinux
+import Synchronization
+
+#if canImport(Musl)
+  import Musl
+#else
+  import Glibc
+#endif
+
+extension EventLoop {
+  /// What other threads, and Swift concurrency, hold of a loop.
+  ///
+  /// It may outlive its loop: jobs posted then are dropped. A piece of a Swift task is not, since nothing would ever
+  /// resume the task: it runs on the shared background loop's thread.
+  ///
+  /// As an executor it works while the loop is being run: `Task(executorPreference: loop.handle) { … }` runs on the
+  /// loop's thread. A loop that only serves tasks wants ``EventLoop/runForever()``, since a task that waits is
+  /// nothing that ``EventLoop/run()`` knows of.
+  public final class Handle: TaskExecutor, SerialExecutor, Sendable {
+    /// The state of the loop as its posters see it: the first post to a sleeping loop, and only that, writes to the
+    /// eventfd.
+    private enum Phase {
+      static let awake: UInt8 = 0
+      static let asleep: UInt8 = 1
+      static let signalled: UInt8 = 2
+    }
+
+    private struct Inbox {
+      var jobs: [Job] = []
+      var isClosed = false
+    }
+
+    private let inbox = Mutex(Inbox())
+    private let phase = Atomic<UInt8>(Phase.asleep)
+    let wakeUp: FileDescriptor
+
+    init() throws(SystemError) {
+      wakeUp = try FileDescriptor(
+        checking: eventfd(0, CInt(EFD_CLOEXEC | EFD_NONBLOCK)), "eventfd")
+    }
+
+    /// Runs the job on the loop's thread, in a later turn or later in this one, never from inside this call. From
+    /// any thread; jobs of one thread keep their order.
+    public func post(_ job: sending @escaping (EventLoop) -> Void) {
+      submit(.closure(job))
+    }
+
+    /// Whether this loop's turn is what runs on this thread.
+    package var isCurrent: Bool { EventLoop.running?.handle === self }
+
+    private func submit(_ job: sending Job) {
+      if let loop = EventLoop.onThisThread(with: self) {
+        loop.append(job)
+        return
+      }
+      let parcel = Parcel(job: job)
+      let isAccepted = inbox.withLock { inbox in
+        if !inbox.isClosed { inbox.jobs.append(parcel.job) }
+        return !inbox.isClosed
+      }
+      if isAccepted { signal() } else { parcel.job.outlive(self) }
+    }
+
+    // MARK: - Waking
+
+    /// Makes sure that the loop takes a turn.
+    func signal() {
+      guard phase.exchange(Phase.signalled, ordering: .acquiringAndReleasing) == Phase.asleep else { return }
+      writeWakeUp()
+    }
+
+    /// As `signal`, when the loop leaves its turn with work to do.
+    func signalAgain() {
+      phase.store(Phase.signalled, ordering: .releasing)
+      writeWakeUp()
+    }
+
+    /// The loop is about to wait. False when it was signalled: then it must not.
+    func fallAsleep() -> Bool {
+      phase.compareExchange(
+        expected: Phase.awake, desired: Phase.asleep, ordering: .acquiringAndReleasing
+      ).exchanged
+    }
+
+    /// The loop is in its turn. True when jobs may have been posted.
+    @discardableResult
+    func wake() -> Bool {
+      phase.exchange(Phase.awake, ordering: .acquiringAndReleasing) == Phase.signalled
+    }
+
+    var isSignalled: Bool { phase.load(ordering: .acquiring) == Phase.signalled }
+
+    private func writeWakeUp() {
+      var one: UInt64 = 1
+      // The counter cannot overflow in practice, and it being full would mean that a wake-up is already there.
+      unsafe _ = write(wakeUp.number, &one, MemoryLayout<UInt64>.size)
+    }
+
+    // MARK: - The loop's side
+
+    func takePosted() -> [Job] {
+      inbox.withLock { inbox in
+        let parcel = inbox.jobs.map(Parcel.init)
+        inbox.jobs = []
+        return parcel
+      }.map(\.job)
+    }
+
+    /// From now on nothing is accepted; returns what was left.
+    func close() -> [Job] {
+      inbox.withLock { inbox in
+        inbox.isClosed = true
+        let parcel = inbox.jobs.map(Parcel.init)
+        inbox.jobs = []
+        return parcel
+      }.map(\.job)
+    }
+
+    /// A job on its way from a thread to the loop.
+    // UNCHECKED: `post` took the closure by `sending`, so its poster can't touch what it captured any more.
+    private struct Parcel: @unchecked Sendable {
+      let job: Job
+    }
+
+    // MARK: - Executor
+
+    /// Runs a piece of a task on the loop's thread.
+    public func enqueue(_ job: consuming ExecutorJob) {
+      submit(.task(UnownedJob(job)))
+    }
+
+    /// This handle as the executor of an actor.
+    public func asUnownedSerialExecutor() -> UnownedSerialExecutor {
+      unsafe UnownedSerialExecutor(ordinary: self)
+    }
+
+    /// This handle as a task's preferred executor.
+    public func asUnownedTaskExecutor() -> UnownedTaskExecutor {
+      unsafe UnownedTaskExecutor(ordinary: self)
+    }
+
+    /// Stops the program when called elsewhere than on this loop.
+    public func checkIsolated() {
+      precondition(isCurrent || isOutlived, "not on the thread of this event loop")
+    }
+
+    func runTask(_ job: UnownedJob) {
+      unsafe job.runSynchronously(
+        isolatedTo: asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
+    }
+
+    func runElsewhere(_ job: UnownedJob) {
+      EventLoop.shared.post { _ in self.runTask(job) }
+    }
+
+    /// The loop has ended, and this is the thread that its tasks go on on.
+    private var isOutlived: Bool {
+      inbox.withLock(\.isClosed) && EventLoop.shared.isCurrent
+    }
+  }
+}

@@ -1,0 +1,170 @@
+import CLinux
+
+#if canImport(Musl)
+  import Musl
+#else
+  import Glibc
+#endif
+
+extension EventLoop {
+  /// Rounds of jobs in one turn, so that jobs that post jobs don't keep the sockets waiting.
+  private static let jobRoundsPerTurn = 16
+
+  /// Runs the loop on this thread until no load is live and no posted job remains, or until ``stop()``.
+  ///
+  /// Idle connections that are kept for reuse, and timers, don't keep it going. Returns at once when there is nothing
+  /// to do. Callbacks that run the loop again nest.
+  public func run() {
+    drive(until: nil, whenIdle: .return)
+  }
+
+  /// As ``run()``, but returns at `deadline` at the latest.
+  public func run(until deadline: ContinuousClock.Instant) {
+    drive(until: deadline, whenIdle: .return)
+  }
+
+  /// Runs the loop on this thread until ``stop()`` is called, also while it has nothing to do: for a thread whose
+  /// loop is the executor of tasks or is posted jobs by other threads.
+  public func runForever() {
+    drive(until: nil, whenIdle: .wait)
+  }
+
+  /// Makes the innermost ``run()`` return at the end of this turn. On the loop's thread; from another one, post it:
+  /// `handle.post { $0.stop() }`.
+  public func stop() {
+    stopRequested = true
+  }
+
+  /// One turn without waiting: what is ready, what is due, and the jobs. For hosts, when ``descriptor`` is readable.
+  package func poll() {
+    guard !isClosed else { return }
+    enter {
+      handle.wake()
+      turn(waiting: .none)
+    }
+    settle()
+  }
+
+  /// Whether this loop's turn is what runs on this thread.
+  package var isInTurn: Bool { turnDepth > 0 }
+
+  private enum Idle { case `return`, wait }
+
+  private func drive(until deadline: ContinuousClock.Instant?, whenIdle idle: Idle) {
+    guard !isClosed else { return }
+    willRun?()
+    enter {
+      stopRequested = false
+      takePosted()
+      while !stopRequested {
+        if idle == .return, isIdle { break }
+        if let deadline, now >= deadline { break }
+        turn(waiting: .until(deadline))
+      }
+      stopRequested = false
+    }
+    settle()
+    didRun?()
+  }
+
+  private var isIdle: Bool {
+    liveLoads == 0 && jobs.isEmpty && !poller.hasReplays && !handle.isSignalled
+  }
+
+  /// Runs the body as (a part of) a turn of this loop.
+  func enter(_ body: () -> Void) {
+    let outer = ThreadSlot.exchangeRunning(self)
+    turnDepth += 1
+    cachedNow = nil
+    body()
+    turnDepth -= 1
+    cachedNow = nil
+    _ = ThreadSlot.exchangeRunning(outer)
+  }
+
+  /// What is left over after a turn makes a hosted loop's descriptor readable again.
+  private func settle() {
+    guard turnDepth == 0 else { return }
+    timers.renewAlarm()
+    let isAsleep = handle.fallAsleep()
+    if !isAsleep || !jobs.isEmpty || poller.hasReplays { handle.signalAgain() }
+  }
+
+  // MARK: - One turn
+
+  private enum Wait { case none, until(ContinuousClock.Instant?) }
+
+  private func turn(waiting: Wait) {
+    var milliseconds: CInt = 0
+    if case .until(let deadline) = waiting, jobs.isEmpty, !poller.hasReplays, handle.fallAsleep() {
+      milliseconds = waitMilliseconds(until: deadline)
+    }
+    deliverEvents(waiting: milliseconds)
+    fireTimers()
+    runJobs()
+  }
+
+  /// How long to wait for the earliest timer or the deadline, rounded up so as not to wake too early; -1: for ever.
+  private func waitMilliseconds(until deadline: ContinuousClock.Instant?) -> CInt {
+    let next: ContinuousClock.Instant
+    switch (timers.heap.nextCheck, deadline) {
+    case (nil, nil): return -1
+    case (let time?, nil), (nil, let time?): next = time
+    case (let timer?, let deadline?): next = min(timer, deadline)
+    }
+    // The time of the turn is old by now.
+    let (seconds, attoseconds) = (next - ContinuousClock.now).components
+    if seconds < 0 || attoseconds < 0 { return 0 }
+    guard seconds < 2_000_000 else { return 2_000_000_000 }
+    let partial = (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000
+    return CInt(seconds * 1000 + partial)
+  }
+
+  private func deliverEvents(waiting milliseconds: CInt) {
+    // SAFETY: the buffer lives for this call, on this thread; epoll_wait initialises the first `count` events, and
+    // only those are read. It is on the stack so that a nested turn has one of its own.
+    unsafe withUnsafeTemporaryAllocation(of: epoll_event.self, capacity: Poller.eventsPerWait) { buffer in
+      let count = unsafe epoll_wait(
+        poller.epoll.number, buffer.baseAddress, CInt(Poller.eventsPerWait), milliseconds)
+      cachedNow = nil
+      if handle.wake() { takePosted() }
+      // A signal that interrupts the wait makes it a turn without events.
+      guard count > 0 else { return }
+      for index in 0..<Int(count) {
+        let (token, events) = unsafe (Poller.Token(bits: buffer[index].data.u64), buffer[index].events)
+        switch token {
+        case .wakeUp: break  // its jobs have been taken
+        case .alarm: timers.alarmFired()
+        default: poller.source(of: token)?.ready(Readiness(epollEvents: events), on: self)
+        }
+      }
+    }
+    for (token, readiness) in poller.takeReplays() { poller.source(of: token)?.ready(readiness, on: self) }
+  }
+
+  private func fireTimers() {
+    guard let next = timers.heap.nextCheck, next <= now else { return }
+    // A timer that is scheduled for now by what it fires has its next go in the next turn.
+    var budget = timers.heap.count
+    let turnTime = now
+    while budget > 0, let action = timers.popDue(at: turnTime) {
+      budget -= 1
+      action(self)
+    }
+  }
+
+  func runJobs() {
+    for _ in 0..<EventLoop.jobRoundsPerTurn where !jobs.isEmpty {
+      for _ in 0..<jobs.count {
+        guard let job = jobs.popFirst() else { break }
+        job.run(on: self)
+      }
+    }
+  }
+
+  /// Moves what other threads have posted to this loop's own queue.
+  func takePosted() {
+    handle.wake()
+    for job in handle.takePosted() { jobs.append(job) }
+  }
+}

@@ -1,0 +1,145 @@
+import CLinux
+
+/// One thread's event loop: an epoll descriptor, timers, and a wake-up for jobs that come from other threads.
+///
+/// A connection belongs to one loop, and all its state is touched only there. The loop itself is not `Sendable`; what
+/// other threads hold is its ``handle``, and a job that is posted there receives the loop:
+/// ```swift
+/// handle.post { loop in … }
+/// ```
+/// On a thread of your own: start your loads, then call ``run()``.
+public final class EventLoop {
+  /// What other threads hold: it posts jobs to this loop, and is the executor that Swift concurrency knows.
+  public let handle: Handle
+
+  let poller: Poller
+  let timers = TimerTable()
+  var jobs = JobQueue()
+  var lookups: [UInt64: (Resolver.Answer) -> Void] = [:]
+
+  var liveLoads = 0
+  var turnDepth = 0
+  var stopRequested = false
+  var cachedNow: ContinuousClock.Instant?
+  private var shutdownHandlers: [(EventLoop) -> Void] = []
+  private(set) var isClosed = false
+
+  /// Called when ``run()`` begins and has ended: a host that drives this loop too pauses in between.
+  package var willRun: (() -> Void)?
+  package var didRun: (() -> Void)?
+
+  /// What the layers above keep per loop (their pools), by the identity of their type.
+  package var attachments: [ObjectIdentifier: AnyObject] = [:]
+
+  /// A loop for a host to drive, by ``descriptor`` and ``poll()``.
+  ///
+  /// - Throws: when there are no descriptors left.
+  package convenience init() throws(SystemError) {
+    try self.init(handle: Handle())
+  }
+
+  init(handle: Handle) throws(SystemError) {
+    self.handle = handle
+    poller = try Poller(handle: handle)
+  }
+
+  deinit {
+    close()
+  }
+
+  // MARK: - Live loads
+
+  /// One more load is live: ``run()`` goes on. On the loop's thread.
+  package func retain() { liveLoads += 1 }
+
+  /// A load that was retained has ended.
+  package func release() {
+    assert(liveLoads > 0, "a load was released twice")
+    liveLoads -= 1
+  }
+
+  // MARK: - Time
+
+  /// The time, read once per turn.
+  package var now: ContinuousClock.Instant {
+    if turnDepth > 0, let cachedNow { return cachedNow }
+    let now = ContinuousClock.now
+    cachedNow = now
+    return now
+  }
+
+  /// Makes a timer, not scheduled. `fire` is kept until the timer goes.
+  package func makeTimer(_ fire: @escaping (EventLoop) -> Void) -> LoopTimer {
+    timers.makeTimer(fire)
+  }
+
+  // MARK: - Jobs
+
+  /// Runs the job later on this loop: in this turn's job phase or the next turn, never from inside this call.
+  package func perform(_ job: @escaping (EventLoop) -> Void) {
+    append(.closure(job))
+  }
+
+  func append(_ job: Job) {
+    jobs.append(job)
+    if isHosted, turnDepth == 0 { handle.signal() }
+  }
+
+  // MARK: - Hosts
+
+  /// The epoll descriptor: readable whenever a hosted loop has something to do in ``poll()``.
+  package var descriptor: CInt { poller.epoll.number }
+
+  /// Whether a host drives this loop by its descriptor. It then also arms a timerfd, and outlives the thread that
+  /// made it.
+  package private(set) var isHosted = false
+
+  /// A host begins to drive this loop by ``descriptor`` and ``poll()``.
+  ///
+  /// - Throws: when there is no descriptor left for the timerfd.
+  package func beginHosting() throws(SystemError) {
+    guard !isHosted else { return }
+    try timers.startAlarm(in: poller)
+    isHosted = true
+    if jobs.isEmpty == false { handle.signal() }
+  }
+
+  /// The host lets go of this loop.
+  package func endHosting() {
+    guard isHosted else { return }
+    timers.stopAlarm()
+    isHosted = false
+  }
+
+  // MARK: - The end
+
+  /// Adds what is called when the loop's thread ends, or its host closes it: what is live fails its loads there.
+  package func onShutdown(_ handler: @escaping (EventLoop) -> Void) {
+    shutdownHandlers.append(handler)
+  }
+
+  /// Ends the loop: the shutdown handlers run, then the jobs they left, and later posts are dropped.
+  package func shutDown() {
+    guard !isClosed else { return }
+    enter {
+      while !shutdownHandlers.isEmpty {
+        let handlers = shutdownHandlers
+        shutdownHandlers = []
+        for handler in handlers { handler(self) }
+      }
+      takePosted()
+      runJobs()
+    }
+    close()
+  }
+
+  private func close() {
+    guard !isClosed else { return }
+    isClosed = true
+    let late = handle.close()
+    while let job = jobs.popFirst() { job.outlive(handle) }
+    for job in late { job.outlive(handle) }
+    attachments = [:]
+    lookups = [:]
+  }
+}
