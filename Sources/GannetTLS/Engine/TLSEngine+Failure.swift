@@ -1,0 +1,89 @@
+internal import COpenSSL
+
+extension TLSEngine {
+  private var peer: String { context.isServer ? "the client" : "the server" }
+
+  /// The failure that OpenSSL left in its queue, told by what the callbacks noticed.
+  func failureFromOpenSSL() -> TLSError {
+    let code = TLSError.takeFirstError()
+    // SAFETY: the wire is ours, and no call into OpenSSL is running.
+    if let refusal = unsafe wire.pointee.refusal {
+      let failure = VerificationFailure(
+        code: refusal.code, certificate: refusal.certificate, expecting: serverName)
+      return TLSError(
+        .verification(failure), code: code, failure.sentence(about: refusal.certificate), hint: failure.hint)
+    }
+    if !isEstablished, let foreign = foreignProtocol {
+      return TLSError(
+        .protocolFailure, code: code, "the TLS handshake failed: \(peer) did not answer in TLS", hint: foreign
+      )
+    }
+    guard let reason = TLSError.tlsReason(of: code) else {
+      return TLSError(.protocolFailure, code: code, "TLS failed: \(TLSError.words(of: code))")
+    }
+    if let alert = Alert.number(inReason: reason) { return failure(byAlert: alert, code) }
+    let when = isEstablished ? "TLS failed" : "the TLS handshake failed"
+    return TLSError(
+      .protocolFailure, code: code, "\(when): \(TLSError.words(of: code))", hint: hint(for: reason))
+  }
+
+  private func failure(byAlert alert: Int32, _ code: UInt) -> TLSError {
+    let words = Alert.words(alert)
+    let requested = unsafe wire.pointee.certificateRequested
+    // Before TLS 1.3 there was no alert of its own: servers send what they like once the certificate is missing.
+    let isAboutCertificate = alert == Alert.handshakeFailure || Alert.concernsCertificate(alert)
+    if !context.isServer, alert == Alert.certificateRequired || (requested && isAboutCertificate) {
+      return TLSError(
+        .clientCertificateRequired, code: code, "the server requires a client certificate: \(words)")
+    }
+    guard unsafe !wire.pointee.refusedRenegotiation else {
+      return TLSError(
+        .protocolFailure, code: code, "\(peer) ended the connection: \(words)",
+        hint: "it asked for a new handshake (renegotiation), which is refused")
+    }
+    let what = isEstablished ? "ended the connection" : "refused the handshake"
+    return TLSError(.protocolFailure, code: code, "\(peer) \(what): \(words)")
+  }
+
+  /// The peer left before the handshake was done.
+  func endedInHandshake() -> TLSError {
+    TLSError(
+      .endedInHandshake, "\(peer) closed the connection during the TLS handshake",
+      hint: foreignProtocol)
+  }
+
+  /// What the peer speaks, when its first bytes are no TLS record.
+  private var foreignProtocol: String? {
+    let bytes = unsafe wire.pointee.firstBytes
+    guard let first = bytes.first, !(20...24 ~= first) else { return nil }
+    if bytes.starts(with: "HTTP/".utf8) { return "\(peer) speaks plain HTTP" }
+    let methods = ["GET ", "HEAD ", "POST ", "PUT ", "OPTIONS ", "CONNECT "]
+    if context.isServer, methods.contains(where: { bytes.starts(with: $0.utf8.prefix(8)) }) {
+      return "\(peer) speaks plain HTTP"
+    }
+    let shown = bytes.map { 0x20...0x7e ~= $0 ? String(Unicode.Scalar($0)) : "." }.joined()
+    return "\(peer) does not speak TLS: its first bytes are “\(shown)”"
+  }
+
+  private func hint(for reason: Int32) -> String? {
+    switch reason {
+    case SSL_R_UNSUPPORTED_PROTOCOL, SSL_R_WRONG_SSL_VERSION, SSL_R_VERSION_TOO_LOW:
+      "\(peer) speaks only versions of TLS that are too old to be safe"
+    case SSL_R_DH_KEY_TOO_SMALL: "\(peer) uses keys that are too small to be safe"
+    default: nil
+    }
+  }
+}
+
+extension VerificationFailure {
+  /// What is likely behind the failure.
+  var hint: String? {
+    switch self {
+    case .selfSigned: "trust it by giving its certificate as a trusted one"
+    case .unknownAuthority:
+      "the server may not send its intermediate certificate, or its authority is private"
+    case .notYetValid: "the clock of this machine may be wrong"
+    case .expired, .wrongHost, .revoked, .other: nil
+    }
+  }
+}

@@ -1,0 +1,31 @@
+internal import COpenSSL
+
+extension TLSError {
+  /// The oldest error in OpenSSL's queue of this thread, for a set-up step that failed. Empties the queue.
+  static func configuration(_ sentence: String) -> TLSError {
+    let code = takeFirstError()
+    guard code != 0 else { return TLSError(.configuration, sentence) }
+    return TLSError(.configuration, code: code, "\(sentence): \(words(of: code))")
+  }
+
+  /// Takes the first error of this thread's queue, the one that caused the others, and empties the queue.
+  static func takeFirstError() -> UInt {
+    let code = ERR_get_error()
+    ERR_clear_error()
+    return code
+  }
+
+  /// OpenSSL's own words for a packed error.
+  static func words(of code: UInt) -> String {
+    // SAFETY: the answer is a constant string, or nil.
+    guard let words = unsafe ERR_reason_error_string(code) else { return "error \(code)" }
+    return unsafe String(cString: words)
+  }
+
+  /// The reason's number within its library, and whether the library is the TLS one.
+  static func tlsReason(of code: UInt) -> Int32? {
+    // OpenSSL 3 packs the library in bits 23 to 30 and the reason in the 23 bits below.
+    guard (code >> 23) & 0xff == UInt(ERR_LIB_SSL) else { return nil }
+    return Int32(truncatingIfNeeded: code & 0x7f_ffff)
+  }
+}
