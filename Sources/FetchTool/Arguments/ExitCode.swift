@@ -1,0 +1,57 @@
+/// How `gannet` ends: curl's numbers where curl has one for it.
+enum ExitCode: Int32, CaseIterable, Sendable {
+  case finished = 0
+  case unsupportedScheme = 1
+  case badUsage = 2
+  case badURL = 3
+  case cannotResolve = 6
+  case cannotConnect = 7
+  case badResponse = 8
+  case cutShort = 18
+  case failedStatus = 22
+  case cannotWrite = 23
+  case cannotRead = 26
+  case timedOut = 28
+  case tlsFailed = 35
+  case tooManyRedirects = 47
+  case emptyReply = 52
+  case sendFailed = 55
+  case receiveFailed = 56
+  case badCertificate = 60
+  case badEncoding = 61
+  case redirectRefused = 62
+  case tooLarge = 63
+  case loginDenied = 67
+  case badAuthorityFile = 77
+  case interrupted = 130
+
+  /// What it says, for the help text.
+  var meaning: String {
+    switch self {
+    case .finished: "finished"
+    case .unsupportedScheme: "the URL's scheme is not supported"
+    case .badUsage: "the command line is wrong"
+    case .badURL: "the URL is malformed"
+    case .cannotResolve: "the host's name was not found"
+    case .cannotConnect: "no connection to the host"
+    case .badResponse: "the response breaks the syntax of HTTP, or a limit"
+    case .cutShort: "the response ended before it was complete"
+    case .failedStatus: "the status is 400 or above, and --fail was given"
+    case .cannotWrite: "the output cannot be written"
+    case .cannotRead: "a file to send or to play cannot be read"
+    case .timedOut: "a time limit was reached"
+    case .tlsFailed: "the TLS handshake failed"
+    case .tooManyRedirects: "too many redirects"
+    case .emptyReply: "the server closed without an answer"
+    case .sendFailed: "sending failed"
+    case .receiveFailed: "receiving failed"
+    case .badCertificate: "the server's certificate is not trusted"
+    case .badEncoding: "the content coding cannot be decoded"
+    case .redirectRefused: "a redirect cannot be followed"
+    case .tooLarge: "the response is larger than allowed"
+    case .loginDenied: "the login was refused"
+    case .badAuthorityFile: "the file of --cacert cannot be used"
+    case .interrupted: "interrupted from the keyboard"
+    }
+  }
+}
