@@ -2,7 +2,7 @@
 ///
 /// It takes its input in pieces of any size and refuses at the first wrong byte. Chunk extensions are skipped.
 /// Tolerated: leading zeros in a size, spaces and tabs after it, an empty extension. Everything else is an error:
-/// no digit, a sign, `0x`, a size past 2⁶³−1, bare LF, CR or LF inside a quoted extension value.
+/// no digit, a sign, `0x`, a size past 2⁶³−1, bare LF (but in trailers), CR or LF inside a quoted extension value.
 public struct ChunkedDecoder: Sendable {
   /// What the input held next.
   public enum Step: Hashable, Sendable {

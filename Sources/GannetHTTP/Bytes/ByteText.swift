@@ -20,18 +20,3 @@ extension String {
     self.init(copying: valid)
   }
 }
-
-extension Array where Element == UInt8 {
-  /// Appends a copy of `span`.
-  package mutating func append(copying span: Span<UInt8>) {
-    guard !span.isEmpty else { return }
-    // SAFETY: the buffer is read only within the closure, while `span` is borrowed.
-    unsafe span.withUnsafeBufferPointer { unsafe append(contentsOf: $0) }
-  }
-
-  /// Makes an array of a copy of `span`.
-  package init(copying span: Span<UInt8>) {
-    self = []
-    append(copying: span)
-  }
-}

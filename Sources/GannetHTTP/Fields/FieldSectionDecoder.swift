@@ -1,19 +1,19 @@
 /// Reads field lines up to and including the empty line that ends them (RFC 9112 section 5).
 ///
 /// It takes its input in pieces of any size and refuses at the first wrong byte. A value loses the white space
-/// around it; a folded line joins the one before it with one space (section 5.2). A line that names no field is
+/// around it; a folded line joins the one before it with one space (section 5.2). Bare LF ends a line too. A line that names no field is
 /// skipped: one without a colon or without a name, a first line that begins with white space, and (outside
 /// parts) one with white space before its colon, unless it names a framing field, which is an error. Any other
 /// byte that cannot be in a name is an error in a head or trailer section, and skips the line in a part.
 public struct FieldSectionDecoder: Sendable {
   /// Where the section stands: it decides what is tolerated, and the limit on its bytes.
   public enum Context: Sendable {
-    /// After a status line. Bare LF ends a line too. Limit: `Limits.headBytes`, status line included.
+    /// After a status line. Limit: `Limits.headBytes`, status line included.
     case head
-    /// After the last chunk. Only CRLF ends a line. Limit: `Limits.trailerBytes`.
+    /// After the last chunk. Limit: `Limits.trailerBytes`.
     case trailers
-    /// The fields of one part of a multipart stream. Bare LF ends a line, white space may stand before the colon.
-    /// Limit: `Limits.partHeadBytes`.
+    /// The fields of one part of a multipart stream. White space may stand before the colon. Limit:
+    /// `Limits.partHeadBytes`.
     case part
   }
 
@@ -104,7 +104,7 @@ public struct FieldSectionDecoder: Sendable {
       if byte == .carriageReturn {
         state = .lineFeed(after: .skipped)
       } else if byte == .lineFeed {
-        try endLineWithoutCR(.skipped)
+        endLine(.skipped)
       } else if !byte.isFieldText {
         throw error(.fieldLine, byte, "a control byte in a field line")
       }
@@ -118,7 +118,7 @@ public struct FieldSectionDecoder: Sendable {
   private mutating func takeLineStart(_ byte: UInt8) throws(SyntaxError) {
     switch byte {
     case .carriageReturn: state = .lineFeed(after: .empty)
-    case .lineFeed: try endLineWithoutCR(.empty)
+    case .lineFeed: endLine(.empty)
     case .space, .tab:
       if canFold { reopenLastField() } else { state = .skipping }
     case .colon: state = .skipping
@@ -134,7 +134,7 @@ public struct FieldSectionDecoder: Sendable {
     case _ where byte.isToken: fields.bytes.append(byte)
     case .colon: try endName()
     case .space, .tab: state = .spaceAfterName
-    case .carriageReturn, .lineFeed: try takeEndOfNamelessLine(byte)
+    case .carriageReturn, .lineFeed: takeEndOfNamelessLine(byte)
     case _ where context == .part && byte.isFieldText: dropName()
     default: throw error(.fieldName, byte, "a byte that cannot be in a field name")
     }
@@ -149,7 +149,7 @@ public struct FieldSectionDecoder: Sendable {
         throw error(.fieldName, byte, "white space between the name of a framing field and its colon")
       }
       dropName()
-    case .carriageReturn, .lineFeed: try takeEndOfNamelessLine(byte)
+    case .carriageReturn, .lineFeed: takeEndOfNamelessLine(byte)
     case _ where byte.isFieldText: dropName()
     default: throw error(.fieldLine, byte, "a control byte in a field line")
     }
@@ -162,18 +162,18 @@ public struct FieldSectionDecoder: Sendable {
     } else if byte == .carriageReturn {
       state = .lineFeed(after: .field)
     } else if byte == .lineFeed {
-      try endLineWithoutCR(.field)
+      endLine(.field)
     } else {
       throw error(.fieldValue, byte, "a control byte in a field value")
     }
   }
 
-  private mutating func takeEndOfNamelessLine(_ byte: UInt8) throws(SyntaxError) {
+  private mutating func takeEndOfNamelessLine(_ byte: UInt8) {
     dropName()
     if byte == .carriageReturn {
       state = .lineFeed(after: .skipped)
     } else {
-      try endLineWithoutCR(.skipped)
+      endLine(.skipped)
     }
   }
 
@@ -191,13 +191,6 @@ public struct FieldSectionDecoder: Sendable {
   private mutating func dropName() {
     fields.bytes.removeLast(fields.bytes.count - nameStart)
     state = .skipping
-  }
-
-  private mutating func endLineWithoutCR(_ line: Line) throws(SyntaxError) {
-    if context == .trailers {
-      throw error(.lineEnd, .lineFeed, "a line of the trailers that ends without CR")
-    }
-    endLine(line)
   }
 
   private mutating func endLine(_ line: Line) {
