@@ -36,7 +36,8 @@ enum InputFile {
     }
   }
 
-  // SAFETY: the caller lends memory that lives for the call; no more than the buffer holds is written.
+  // SAFETY: the caller lends memory that lives for the call; no more than it holds is written.
+  @unsafe private static func systemRead(_ number: CInt, _ buffer: UnsafeMutableRawBufferPointer) -> Int {
     #if canImport(Musl)
       return unsafe Musl.read(number, buffer.baseAddress, buffer.count)
     #else
@@ -51,4 +52,3 @@ enum InputFile {
     throw SystemError(errno: errno, call: "mkdir")
   }
 }
-  @unsafe private static func systemRead(_ number: CInt, _ buffer: UnsafeMutableRawBufferPointer) -> Int {

@@ -79,7 +79,8 @@ final class OutputFile: Sendable {
     _ = unsafe poll(&watched, 1, -1)
   }
 
-  // SAFETY: the caller lends memory that lives for the call; no more than the buffer holds is read.
+  // SAFETY: the caller lends memory that lives for the call; no more than it holds is read.
+  @unsafe private static func systemWrite(_ number: CInt, _ bytes: UnsafeRawBufferPointer) -> Int {
     #if canImport(Musl)
       return unsafe Musl.write(number, bytes.baseAddress, bytes.count)
     #else
@@ -87,4 +88,3 @@ final class OutputFile: Sendable {
     #endif
   }
 }
-  @unsafe private static func systemWrite(_ number: CInt, _ bytes: UnsafeRawBufferPointer) -> Int {
