@@ -15,7 +15,8 @@ extension String {
     for index in bytes.indices { unicodeScalars.append(Unicode.Scalar(bytes[index])) }
   }
 
-  private init?(validatingUTF8 bytes: Span<UInt8>) {
+  /// The text of `bytes`, or nil when they are not UTF-8.
+  package init?(validatingUTF8 bytes: Span<UInt8>) {
     guard let valid = try? UTF8Span(validating: bytes) else { return nil }
     self.init(copying: valid)
   }

@@ -1,0 +1,108 @@
+/// A name under which a response can be saved, as Cocoa's `suggestedFilename` gives one: always a safe name of a
+/// file in one directory, never a path.
+public enum SuggestedFilename {
+  /// Bytes of the longest name: what Linux file systems take.
+  public static let byteLimit = 255
+
+  /// Chooses the name: of `Content-Disposition`, else of the last segment of the URL's path, else the host, else
+  /// `unknown`. A name without an extension gets the one of the media type, when that has one.
+  ///
+  /// - Parameters:
+  ///   - disposition: the value of `Content-Disposition`, if any.
+  ///   - path: the URL's path, percent-encoded.
+  ///   - host: the URL's host.
+  ///   - mediaType: type and subtype in lower case, if known.
+  public static func choose(
+    disposition: String?, path: String, host: String, mediaType: String?
+  ) -> String {
+    let names = [
+      disposition.flatMap { ContentDisposition($0).filename }.map(lastSegment), lastSegmentDecoded(path),
+    ]
+    let name = names.lazy.compactMap { $0 }.map(made(safe:)).first { !$0.isEmpty }
+    guard let name else {
+      let hostName = made(safe: host)
+      return withExtension(hostName.isEmpty ? "unknown" : hostName, isHost: true, of: mediaType)
+    }
+    return withExtension(name, isHost: false, of: mediaType)
+  }
+
+  /// The part after the last `/` or `\`: a server's name may not choose a directory.
+  private static func lastSegment(_ text: String) -> String {
+    let start = text.lastIndex { $0 == "/" || $0 == "\\" }.map { text.index(after: $0) }
+    return String(text[(start ?? text.startIndex)...])
+  }
+
+  /// The last segment of `path`, its percent escapes decoded when they are UTF-8.
+  private static func lastSegmentDecoded(_ path: String) -> String {
+    let start = path.utf8.lastIndex(of: 0x2F).map { path.utf8.index(after: $0) } ?? path.startIndex
+    let bytes = Array(path[start...].utf8)
+    var decoded: [UInt8] = []
+    var position = 0
+    while position < bytes.count {
+      if bytes[position] == 0x25, let byte = ContentDisposition.escapedByte(bytes, at: position) {
+        decoded.append(byte)
+        position += 3
+      } else {
+        decoded.append(bytes[position])
+        position += 1
+      }
+    }
+    return String(validatingUTF8: decoded.span) ?? String(path[start...])
+  }
+
+  /// `text` as a name of a file: without control and format characters, `_` for what separates paths or means
+  /// something to a shell or another system, no dots or blanks at its start, none at its end, and not too long.
+  private static func made(safe text: String) -> String {
+    var scalars = String.UnicodeScalarView()
+    for scalar in text.unicodeScalars {
+      switch scalar.properties.generalCategory {
+      case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .unassigned: continue
+      default: scalars.append("/\\:*?\"<>|~".unicodeScalars.contains(scalar) ? "_" : scalar)
+      }
+    }
+    var name = Substring(String(scalars))
+    while let first = name.first, first == "." || first.isWhitespace { name.removeFirst() }
+    while let last = name.last, last == "." || last.isWhitespace { name.removeLast() }
+    return shortened(String(name), to: byteLimit)
+  }
+
+  /// `name` cut to `limit` bytes, its extension kept when that is short.
+  private static func shortened(_ name: String, to limit: Int) -> String {
+    guard name.utf8.count > limit else { return name }
+    var ending = extensionOf(name).map { "." + $0 } ?? ""
+    if ending.utf8.count > 32 { ending = "" }
+    var stem = name.dropLast(ending.count)
+    while stem.utf8.count + ending.utf8.count > limit { stem.removeLast() }
+    return stem + ending
+  }
+
+  private static func extensionOf(_ name: String) -> Substring? {
+    guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return nil }
+    let ending = name[name.index(after: dot)...]
+    return ending.isEmpty ? nil : ending
+  }
+
+  private static func withExtension(_ name: String, isHost: Bool, of mediaType: String?) -> String {
+    guard isHost || extensionOf(name) == nil, let ending = mediaType.flatMap({ extensions[$0] }) else {
+      return name
+    }
+    return shortened(name, to: byteLimit - ending.utf8.count - 1) + "." + ending
+  }
+
+  /// The usual extension of the media types that are saved most.
+  private static let extensions: [String: String] = [
+    "application/gzip": "gz", "application/json": "json", "application/pdf": "pdf", "application/rtf": "rtf",
+    "application/wasm": "wasm", "application/x-7z-compressed": "7z", "application/x-bzip2": "bz2",
+    "application/x-gzip": "gz", "application/x-sh": "sh", "application/x-tar": "tar",
+    "application/x-xz": "xz",
+    "application/xhtml+xml": "xhtml", "application/xml": "xml", "application/zip": "zip",
+    "application/zstd": "zst", "audio/aac": "aac", "audio/flac": "flac", "audio/mpeg": "mp3",
+    "audio/ogg": "ogg", "audio/wav": "wav", "audio/x-wav": "wav", "font/otf": "otf", "font/ttf": "ttf",
+    "font/woff": "woff", "font/woff2": "woff2", "image/avif": "avif", "image/bmp": "bmp", "image/gif": "gif",
+    "image/jpeg": "jpg", "image/jpg": "jpg", "image/png": "png", "image/svg+xml": "svg", "image/tiff": "tiff",
+    "image/webp": "webp", "image/x-icon": "ico", "text/calendar": "ics", "text/css": "css", "text/csv": "csv",
+    "text/html": "html", "text/javascript": "js", "text/markdown": "md", "text/plain": "txt",
+    "text/vcard": "vcf", "text/xml": "xml", "video/mp4": "mp4", "video/mpeg": "mpeg", "video/ogg": "ogv",
+    "video/quicktime": "mov", "video/webm": "webm", "video/x-h264": "h264",
+  ]
+}
