@@ -1,0 +1,251 @@
+public import GannetHTTP
+
+/// Splits the body of a `multipart/x-mixed-replace` response into its parts (RFC 2046 section 5.1, and what cameras
+/// send in place of it; the tolerances are listed in `docs/TOLERANCES.md`).
+///
+/// Data is told as ranges of the input, at once: only bytes that are the beginning of a delimiter as far as they go
+/// are kept back. A part that promises a length ends, complete, with the last promised byte; what follows up to the
+/// next delimiter is dropped. Three rules for promises that are not kept:
+///
+/// - *Too large*: a delimiter that begins a line within the promised data is believed when none stands at the
+///   promised end. From that delimiter to that end, and no further than `Limits.partDoubtBytes`, the stream is kept
+///   back until it is known.
+/// - *Too small*: a JPEG picture (`FF D8` …) whose promised last bytes are not its end (`FF D9`) goes on to the next
+///   delimiter, unless one stands at the promised end. Its data is told without delay, its end with the delimiter.
+/// - A length that is no number, or 0, promises nothing.
+///
+/// At the end of the stream a delimiter that was begun is dropped, and so are the fields of a part without their empty
+/// line; a part without a length has ended, one with bytes missing is an error.
+///
+/// A value without I/O: not tied to a thread.
+public struct MixedReplaceSplitter: Sendable {
+  /// What the stream holds next.
+  public enum Event: Hashable, Sendable {
+    /// A part begins; these are its own fields, none of an earlier part's.
+    case partBegan(FieldList)
+    /// Data of the part: this range of the input just given.
+    case data(Range<Int>)
+    /// Data of the part that was kept back from earlier input.
+    case held([UInt8])
+    /// The part has ended; `complete` when its length is in or a delimiter came, not when only the stream ended.
+    case partEnded(complete: Bool)
+    /// The close delimiter: no part follows, and what comes is dropped.
+    case finished
+    /// The stream has no delimiter to split at: its data comes as it is, without parts.
+    case unsplit
+  }
+
+  enum State: Hashable, Sendable {
+    /// Before the first delimiter.
+    case start
+    /// No delimiter came first: in what may be the fields of the first part.
+    case firstFields
+    /// Without a boundary parameter: in the first line.
+    case sniffing
+    case unsplit
+    /// Dropping bytes, up to a delimiter: a preamble, or what follows a part's promised end.
+    case between
+    /// After a delimiter.
+    case fieldsStart
+    case fields
+    case data
+    /// So many promised bytes are to come; `isCertain` once a delimiter among them is known to be data.
+    case promised(Int64, isCertain: Bool)
+    /// The promised bytes are in, but end no picture.
+    case promiseDoubted
+    /// The close delimiter has come and ended a part.
+    case finishing
+    case finished
+  }
+
+  let limits: Limits
+  var state: State
+  var scanner: DelimiterScanner
+  var around = DelimiterScanner.Surroundings()
+  var fieldDecoder: FieldSectionDecoder
+  /// Where in the stream the fields being read begin.
+  var fieldsStart: Int64 = 0
+  var shape = FieldBlockShape()
+  /// The lines read so far of what may be the fields of a first part without a delimiter, and where its last begins.
+  var firstBlock: [UInt8] = []
+  var firstBlockLine = 0
+  /// The first two bytes of the part's data, and how many of them have come.
+  var opening: UInt16 = 0
+  var openingCount = 0
+
+  /// Bytes kept back from earlier input: those from `keptStart` on are still to be read.
+  private var kept: [UInt8] = []
+  private var keptStart = 0
+  /// Bytes to be read again before the rest.
+  var readAgain: [UInt8] = []
+  /// Bytes of the stream that have been read for good.
+  private(set) var position: Int64 = 0
+  private var failure: SyntaxError?
+
+  /// Makes a splitter of one body.
+  ///
+  /// - Parameters:
+  ///   - boundary: the `boundary` parameter as the server sent it, unquoted; nil takes the first line that is not
+  ///     empty for the delimiter when it begins with `--`, and splits nothing when it doesn't. So does a boundary
+  ///     longer than 254 bytes, or one with a line end in it.
+  ///   - limits: `partHeadBytes`, `fieldCount` and `partDoubtBytes` matter here.
+  public init(boundary: String?, limits: Limits = Limits()) {
+    self.limits = limits
+    let bytes = Array((boundary ?? "").utf8)
+    let isUsable =
+      !bytes.isEmpty && bytes.count <= DelimiterScanner.longestToken - 2
+      && !bytes.contains { $0 == .lineFeed || $0 == .carriageReturn }
+    scanner = isUsable ? DelimiterScanner(boundary: bytes) : DelimiterScanner(token: [])
+    state = isUsable ? .start : .sniffing
+    fieldDecoder = FieldSectionDecoder(.part, limits: limits)
+  }
+
+  /// Makes a splitter of the body of a response with this `Content-Type` value; nil when it is not
+  /// `multipart/x-mixed-replace`.
+  public init?(contentType: String, limits: Limits = Limits()) {
+    let parameter = BoundaryParameter(contentType: contentType)
+    guard parameter.mediaType == "multipart/x-mixed-replace" else { return nil }
+    self.init(boundary: parameter.boundary, limits: limits)
+  }
+
+  /// Takes the next piece of input.
+  ///
+  /// - Parameter input: the bytes that follow those consumed so far. Call again with the rest, even an empty one,
+  ///   until `event` is nil: then all of it has been consumed.
+  /// - Returns: how many bytes of `input` were consumed, and what the stream held; a range of data is one of `input`
+  ///   as given to this call.
+  /// - Throws: a rule of the part's fields that was broken, or a limit on them; the offset counts from the start of
+  ///   the body. The splitter throws the same from then on.
+  /// - Complexity: linear in the bytes of the stream.
+  public mutating func step(_ input: Span<UInt8>) throws(SyntaxError) -> (consumed: Int, event: Event?) {
+    if let failure { throw failure }
+    do throws(SyntaxError) { return try advance(over: input) } catch {
+      failure = error
+      throw error
+    }
+  }
+
+  /// The stream has ended.
+  ///
+  /// - Returns: what that means for bytes kept back and for the part; call again until it is nil.
+  /// - Throws: `truncated-body` when promised bytes of a part are missing.
+  public mutating func receivedEndOfFile() throws(SyntaxError) -> Event? {
+    if let failure { throw failure }
+    around.isAtEnd = true
+    do throws(SyntaxError) {
+      if let event = try advance(over: Span()).event { return event }
+      return try endOfFile()
+    } catch {
+      failure = error
+      throw error
+    }
+  }
+
+  /// What one transition did.
+  enum Turn {
+    /// So many bytes of the window were read, and this came of it.
+    case event(Event, consumed: Int)
+    case moved(Int)
+    /// Nothing can be told before the window holds so many bytes.
+    case needs(Int)
+  }
+
+  private mutating func advance(over input: Span<UInt8>) throws(SyntaxError) -> (consumed: Int, event: Event?) {
+    var consumed = 0
+    while true {
+      prependReadAgain()
+      if keptStart < kept.count {
+        if let event = try advanceOverKept(input, &consumed) { return (consumed, event) }
+        if keptStart < kept.count, consumed == input.count { return (consumed, nil) }
+        continue
+      }
+      switch try turn(input.extracting(droppingFirst: consumed)) {
+      case .event(let event, let length):
+        position += Int64(length)
+        return (consumed + length, event.moved(by: consumed))
+      case .moved(let length):
+        position += Int64(length)
+        consumed += length
+      case .needs:
+        kept.append(copying: input.extracting(droppingFirst: consumed))
+        return (input.count, nil)
+      }
+    }
+  }
+
+  /// Takes turns over the bytes kept back until something comes of it, they are all read, or `input` has no more to
+  /// add to them.
+  private mutating func advanceOverKept(
+    _ input: Span<UInt8>, _ consumed: inout Int
+  ) throws(SyntaxError) -> Event? {
+    // The bytes lie outside `self` for as long as a turn reads them.
+    var bytes: [UInt8] = []
+    swap(&bytes, &kept)
+    defer {
+      swap(&bytes, &kept)
+      dropRead()
+    }
+    while keptStart < bytes.count, readAgain.isEmpty {
+      let window = keptStart..<bytes.count
+      switch try turn(bytes.span.extracting(window)) {
+      case .event(let event, let length):
+        keptStart += length
+        position += Int64(length)
+        guard case .data(let range) = event else { return event }
+        return .held(Array(bytes[window.lowerBound + range.lowerBound..<window.lowerBound + range.upperBound]))
+      case .moved(let length):
+        keptStart += length
+        position += Int64(length)
+      case .needs(let count):
+        let available = input.extracting(droppingFirst: consumed)
+        if available.isEmpty { return nil }
+        let addition = available.extracting(first: max(1, count - window.count))
+        bytes.append(copying: addition)
+        consumed += addition.count
+      }
+    }
+    return nil
+  }
+
+  private mutating func prependReadAgain() {
+    guard !readAgain.isEmpty else { return }
+    kept.replaceSubrange(..<keptStart, with: readAgain)
+    keptStart = 0
+    position -= Int64(readAgain.count)
+    readAgain = []
+  }
+
+  /// Forgets kept bytes that have been read, once they are the larger half.
+  private mutating func dropRead() {
+    if keptStart == kept.count {
+      kept.removeAll(keepingCapacity: kept.capacity <= 4096)
+      keptStart = 0
+    } else if keptStart > 4096, keptStart > kept.count / 2 {
+      kept.removeFirst(keptStart)
+      keptStart = 0
+    }
+  }
+
+  private mutating func endOfFile() throws(SyntaxError) -> Event? {
+    switch state {
+    case .data:
+      state = .finished
+      return .partEnded(complete: false)
+    case .promised(let missing, _):
+      throw SyntaxError(
+        .truncatedBody, at: position, "the stream ended \(missing) bytes before the end that a part promised")
+    case .start, .firstFields, .sniffing, .unsplit, .between, .fieldsStart, .fields, .promiseDoubted, .finishing,
+      .finished:
+      state = .finished
+      return nil
+    }
+  }
+}
+
+extension MixedReplaceSplitter.Event {
+  /// The same event, its range seen from `distance` bytes earlier.
+  fileprivate func moved(by distance: Int) -> Self {
+    guard case .data(let range) = self else { return self }
+    return .data(range.lowerBound + distance..<range.upperBound + distance)
+  }
+}
