@@ -47,7 +47,11 @@ struct BoundaryParameter: Hashable {
     rest = rest.dropFirst()
     var bytes: [UInt8] = []
     while let byte = rest.popFirst(), byte != .quote {
-      if byte == .backslash, let escaped = rest.popFirst() { bytes.append(escaped) } else { bytes.append(byte) }
+      if byte == .backslash, let escaped = rest.popFirst() {
+        bytes.append(escaped)
+      } else {
+        bytes.append(byte)
+      }
     }
     return String(decoding: bytes, as: UTF8.self)
   }

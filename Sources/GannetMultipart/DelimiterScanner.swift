@@ -81,20 +81,27 @@ struct DelimiterScanner: Sendable {
   /// Looks for the first delimiter.
   /// - Complexity: linear in the window.
   func scan(_ window: Span<UInt8>, _ around: Surroundings) -> Finding {
-    if around.beginsLine, around.limit >= 0, let finding = finding(of: matchLine(window, at: 0, start: 0, around)) {
+    if around.beginsLine, around.limit >= 0,
+      let finding = finding(of: matchLine(window, at: 0, start: 0, around))
+    {
       return finding
     }
     let end = max(0, min(window.count, around.limit))
     var line = 0
-    while let lineFeed = window.firstIndex(of: .lineFeed, in: line..<end) {
-      if !around.anchoredOnly, let finding = lookBack(window, line: line..<lineFeed, around) { return finding }
+    while let lineFeed = firstIndex(of: .lineFeed, in: window.extracting(first: end), from: line) {
+      if !around.anchoredOnly, let finding = lookBack(window, line: line..<lineFeed, around) {
+        return finding
+      }
       let start = lineFeed > 0 && window[lineFeed - 1] == .carriageReturn ? lineFeed - 1 : lineFeed
-      if let finding = finding(of: matchLine(window, at: lineFeed + 1, start: start, around)) { return finding }
+      if let finding = finding(of: matchLine(window, at: lineFeed + 1, start: start, around)) {
+        return finding
+      }
       line = lineFeed + 1
     }
     if !around.anchoredOnly, let finding = lookAtTail(window, from: line, around) { return finding }
     let endsInCR = !window.isEmpty && window[window.count - 1] == .carriageReturn
-    return .none(safe: endsInCR && window.count < around.limit && !around.isAtEnd ? window.count - 1 : window.count)
+    return .none(
+      safe: endsInCR && window.count < around.limit && !around.isAtEnd ? window.count - 1 : window.count)
   }
 
   /// What a delimiter that would begin a line at `place` comes to.
@@ -112,7 +119,8 @@ struct DelimiterScanner: Sendable {
       let token = tokens[index]
       let matched = window.matchedBytes(of: token, at: place)
       if matched == token.count {
-        let match = matchTail(window, at: place + matched, start: start, token: index, isAtEnd: around.isAtEnd)
+        let match = matchTail(
+          window, at: place + matched, start: start, token: index, isAtEnd: around.isAtEnd)
         if match != .no { return match }
       } else if place + matched == window.count {
         longest = max(longest, matched)
@@ -187,7 +195,8 @@ struct DelimiterScanner: Sendable {
       for isClose in endsInDashes ? [false, true] : [false] {
         let tokenEnd = isClose ? end - 2 : end
         let start = tokenEnd - tokens[index].count
-        guard start >= line.lowerBound, window.matchedBytes(of: tokens[index], at: start) == tokens[index].count
+        guard start >= line.lowerBound,
+          window.matchedBytes(of: tokens[index], at: start) == tokens[index].count
         else { continue }
         let delimiter = Delimiter(start: start, end: isClose ? end : next, isClose: isClose, token: index)
         if around.isAfterPicture(start, in: window) { return .delimiter(delimiter) }
@@ -206,7 +215,7 @@ struct DelimiterScanner: Sendable {
     for index in tokens.indices where isDashed(index) {
       let token = tokens[index]
       var start = max(line, window.count - token.count - 2 - Self.longestTail - 1)
-      while let dash = window.firstIndex(of: .dash, in: start..<window.count) {
+      while let dash = firstIndex(of: .dash, in: window, from: start) {
         start = dash + 1
         let matched = window.matchedBytes(of: token, at: dash)
         if matched < token.count {

@@ -76,7 +76,7 @@ extension MixedReplaceSplitter {
       let mayBegin = start + dashes == window.count || window.lineEnd(at: start) == .needsMore
       return isCut && mayBegin || window.isEmpty ? .needs(window.count + 1) : giveUpSplitting()
     }
-    guard let lineFeed = window.firstIndex(of: .lineFeed, in: start..<window.count) else {
+    guard let lineFeed = firstIndex(of: .lineFeed, in: window, from: start) else {
       return isCut ? .needs(window.count + 1) : giveUpSplitting()
     }
     var end = lineFeed
@@ -137,7 +137,9 @@ extension MixedReplaceSplitter {
   private mutating func decodeFields(
     _ window: Span<UInt8>
   ) throws(SyntaxError) -> (consumed: Int, fields: FieldList?) {
-    do throws(SyntaxError) { return try fieldDecoder.step(window) } catch { throw error.moved(by: fieldsStart) }
+    do throws(SyntaxError) { return try fieldDecoder.step(window) } catch {
+      throw error.moved(by: fieldsStart)
+    }
   }
 
   private mutating func began(_ fields: FieldList, consumed: Int) -> Turn {
@@ -181,8 +183,8 @@ extension MixedReplaceSplitter {
       if promised > limits.partDoubtBytes { return ended(by: delimiter) }
       if window.count < promised { return around.isAtEnd ? ended(by: delimiter) : .needs(promised) }
       switch promisedEnd(window, at: promised) {
-      case .needsMore: return .needs(window.count + 1)
-      case .no: return ended(by: delimiter)
+      case .needsMore where !around.isAtEnd: return .needs(window.count + 1)
+      case .needsMore, .no: return ended(by: delimiter)
       case .yes:
         state = .promised(missing, isCertain: true)
         return .moved(0)
@@ -210,8 +212,8 @@ extension MixedReplaceSplitter {
 
   private mutating func turnInDoubt(_ window: Span<UInt8>) -> Turn {
     switch promisedEnd(window, at: 0) {
-    case .needsMore: return .needs(window.count + 1)
-    case .yes: return endedAsPromised()
+    case .needsMore where !around.isAtEnd: return .needs(window.count + 1)
+    case .needsMore, .yes: return endedAsPromised()
     case .no:
       state = .data
       return .moved(0)
@@ -227,20 +229,21 @@ extension MixedReplaceSplitter {
 
   private enum Verdict { case yes, no, needsMore }
 
-  /// Whether a delimiter stands where a part promised to end, after up to four line ends.
+  /// Whether a delimiter stands where a part promised to end, after up to four line ends; not known when only
+  /// those are there.
   private func promisedEnd(_ window: Span<UInt8>, at end: Int) -> Verdict {
     var place = end
     for _ in 0..<4 {
       switch window.lineEnd(at: place) {
       case .length(let length): place += length
-      case .needsMore: return around.isAtEnd ? .yes : .needsMore
+      case .needsMore: return .needsMore
       case .no: break
       }
     }
     return switch scanner.matchLine(window, at: place, start: place, around) {
     case .delimiter, .torn: .yes
     case .needsMore: .needsMore
-    case .no: around.isAtEnd && place == window.count ? .yes : .no
+    case .no: place == window.count ? .needsMore : .no
     }
   }
 

@@ -150,7 +150,8 @@ public struct MixedReplaceSplitter: Sendable {
     case needs(Int)
   }
 
-  private mutating func advance(over input: Span<UInt8>) throws(SyntaxError) -> (consumed: Int, event: Event?) {
+  private mutating func advance(over input: Span<UInt8>) throws(SyntaxError) -> (consumed: Int, event: Event?)
+  {
     var consumed = 0
     while true {
       prependReadAgain()
@@ -192,7 +193,8 @@ public struct MixedReplaceSplitter: Sendable {
         keptStart += length
         position += Int64(length)
         guard case .data(let range) = event else { return event }
-        return .held(Array(bytes[window.lowerBound + range.lowerBound..<window.lowerBound + range.upperBound]))
+        return .held(
+          Array(bytes[window.lowerBound + range.lowerBound..<window.lowerBound + range.upperBound]))
       case .moved(let length):
         keptStart += length
         position += Int64(length)
@@ -234,7 +236,8 @@ public struct MixedReplaceSplitter: Sendable {
     case .promised(let missing, _):
       throw SyntaxError(
         .truncatedBody, at: position, "the stream ended \(missing) bytes before the end that a part promised")
-    case .start, .firstFields, .sniffing, .unsplit, .between, .fieldsStart, .fields, .promiseDoubted, .finishing,
+    case .start, .firstFields, .sniffing, .unsplit, .between, .fieldsStart, .fields, .promiseDoubted,
+      .finishing,
       .finished:
       state = .finished
       return nil

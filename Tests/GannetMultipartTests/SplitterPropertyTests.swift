@@ -1,0 +1,137 @@
+import GannetHTTP
+import GannetMultipart
+import TestSupport
+import Testing
+
+@Suite("multipart/x-mixed-replace: properties")
+struct SplitterPropertyTests {
+  /// A small generator with a seed, so that a find can be run again.
+  struct Seeded: RandomNumberGenerator {
+    var state: UInt64
+    mutating func next() -> UInt64 {
+      state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+      return state ^ state >> 29
+    }
+  }
+
+  static let pieces = [
+    "\r", "\n", "\r\n", "-", "--", "B", "--B", "\r\n--B", "\n--B\n", "\r\n--B\r\n\r\n", "--B--", "\r\n--B--",
+    "x",
+    "\u{FF}\u{D8}", "\u{FF}\u{D9}", " ", "A: b\r\n", "Content-Length: 5\r\n", "Content-Length: 30\n\n",
+    "\n\n",
+    "C-L", ":", "\0",
+  ]
+
+  @Test("streams made of what delimiters are made of: the same at every cut", arguments: 0..<8)
+  func everyCut(seed: Int) {
+    var generator = Seeded(state: UInt64(seed))
+    for round in 0..<60 {
+      var stream = round % 3 == 0 ? "" : "--B\r\n\(round % 3 == 1 ? "" : "Content-Length: 20\r\n")\r\n"
+      for _ in 0..<Int.random(in: 1...16, using: &generator) {
+        stream += Self.pieces.randomElement(using: &generator) ?? ""
+      }
+      for boundary in ["B", "--B", nil] {
+        let (whole, mismatches) = Splitting.outcomes(of: Bytes.latin1(stream)) {
+          MixedReplaceSplitter(boundary: boundary)
+        }
+        #expect(
+          mismatches.isEmpty,
+          "\(stream.debugDescription) boundary \(boundary ?? "-"): \(whole); \(mismatches.map { "\($0.cut): \($0.outcome)" })"
+        )
+      }
+    }
+  }
+
+  @Test(
+    "what looks like a delimiter again and again costs no more than other data", .timeLimit(.minutes(1)),
+    arguments: ["\r\n--", "\r\n--B", "\n--Bx", "\u{FF}\u{D9}--", "--B", "-", "\r", "\n", "--B\n"])
+  func linear(pattern: String) throws {
+    var splitter = MixedReplaceSplitter(boundary: "Bxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx")
+    let head = Bytes.latin1("--Bxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\n\n")
+    let data = Array(repeatElement(Bytes.latin1(pattern), count: 30_000).joined())
+    var outcome = Outcome()
+    _ = try Splitting.take(&splitter, head, &outcome)
+    for start in stride(from: 0, to: data.count, by: 1000) {
+      _ = try Splitting.take(&splitter, Array(data[start..<min(start + 1000, data.count)]), &outcome)
+    }
+    while let event = try splitter.receivedEndOfFile() { Splitting.note(event, of: [], in: &outcome) }
+    #expect(outcome.events.count >= 2)
+  }
+
+  @Test("doubts upon doubts cost no more than other data", .timeLimit(.minutes(1)))
+  func linearDoubts() throws {
+    let part = Bytes.latin1("--B\nContent-Length: 900000\n\nabc\n")
+    let stream = Array(repeatElement(part, count: 30_000).joined())
+    var splitter = MixedReplaceSplitter(boundary: "B")
+    var parts = 0
+    var taken = 0
+    while true {
+      let end = min(taken + 65_536, stream.count)
+      let (consumed, event) = try splitter.step(stream.span.extracting(taken..<end))
+      taken += consumed
+      if case .partBegan = event { parts += 1 }
+      if event == nil, taken == stream.count { break }
+    }
+    // The end settles the doubts that are left; the last part's promise is not kept.
+    #expect(throws: SyntaxError.self) {
+      while let event = try splitter.receivedEndOfFile() {
+        if case .partBegan = event { parts += 1 }
+      }
+    }
+    #expect(parts == 30_000)
+  }
+
+  @Test("an error stays")
+  func errorStays() {
+    var splitter = MixedReplaceSplitter(boundary: "B")
+    let bytes = Bytes.latin1("--B\nA: \0")
+    #expect(throws: SyntaxError.self) {
+      while try splitter.step(bytes.span).event != nil {}
+    }
+    #expect(throws: SyntaxError.self) { try splitter.step(Bytes.latin1("x").span) }
+    #expect(throws: SyntaxError.self) { try splitter.receivedEndOfFile() }
+  }
+
+  @Test("fields longer than their limit are refused", arguments: ["--B\n", ""])
+  func fieldLimit(start: String) {
+    var limits = Limits()
+    limits.partHeadBytes = 20
+    let atLimit = "A: 3456789012345678\n\n"
+    for (block, fits) in [(String(atLimit.dropFirst()), true), (atLimit, false)] {
+      var outcome = Outcome()
+      var splitter = MixedReplaceSplitter(boundary: "B", limits: limits)
+      do throws(SyntaxError) {
+        _ = try Splitting.take(
+          &splitter, Bytes.latin1(start + (fits ? "A" + block.dropFirst() : block)), &outcome)
+        #expect(fits)
+      } catch {
+        #expect(!fits && error.rule == .headSize)
+      }
+    }
+  }
+
+  @Test("a part in doubt is kept back no further than its limit")
+  func doubtLimit() throws {
+    var limits = Limits()
+    limits.partDoubtBytes = 10
+    for (length, events) in [(13, ["data one"]), (14, ["data one", "ended"])] {
+      var outcome = Outcome()
+      var splitter = MixedReplaceSplitter(boundary: "B", limits: limits)
+      let head = "--B\nContent-Length: \(length)\n\n"
+      _ = try Splitting.take(&splitter, Bytes.latin1(head + "one\n--B\n"), &outcome)
+      outcome.endData()
+      #expect(outcome.events == ["part Content-Length=\(length)"] + events)
+    }
+  }
+
+  @Test(
+    "a boundary that no header could hold splits nothing",
+    arguments: ["a\nb", String(repeating: "x", count: 300)])
+  func unusableBoundary(boundary: String) throws {
+    var outcome = Outcome()
+    var splitter = MixedReplaceSplitter(boundary: boundary)
+    _ = try Splitting.take(&splitter, Bytes.latin1("xyz"), &outcome)
+    outcome.endData()
+    #expect(outcome.events == ["unsplit", "data xyz"])
+  }
+}
