@@ -110,7 +110,7 @@ public struct FieldList: Sendable {
     return body(bytes.span.extracting(Int(entry.nameStart)..<Int(entry.nameEnd)))
   }
 
-  /// Bytes held by all names and values together.
+  /// Bytes held for all names and values, and for what stood between them where they were decoded.
   public var byteCount: Int { bytes.count }
 
   /// Whether the field at `index` has this name, without case.

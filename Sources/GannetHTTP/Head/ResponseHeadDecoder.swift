@@ -17,9 +17,16 @@ public struct ResponseHeadDecoder: Sendable {
   /// Bytes of the head so far, without the empty lines before it.
   private var headBytes = 0
 
+  /// Whether a head that lies whole in the input is read in one pass.
+  private let takesWholeHeads: Bool
+
   /// Makes a decoder of one head.
-  public init(limits: Limits = Limits()) {
+  public init(limits: Limits = Limits()) { self.init(limits: limits, takesWholeHeads: true) }
+
+  /// Makes a decoder; without `takesWholeHeads` it always goes byte by byte, and gives the same results more slowly.
+  package init(limits: Limits, takesWholeHeads: Bool) {
     self.limits = limits
+    self.takesWholeHeads = takesWholeHeads
     fieldSection = FieldSectionDecoder(.head, limits: limits)
   }
 
@@ -38,6 +45,10 @@ public struct ResponseHeadDecoder: Sendable {
   {
     switch state {
     case .statusLine:
+      if takesWholeHeads, offset == 0, let whole = WholeHeadParser.parse(input, limits: limits) {
+        state = .done
+        return whole
+      }
       let consumed = try stepStatusLine(input)
       guard case .fields = state else { return (consumed, nil) }
       let rest = try stepFields(input.extracting(droppingFirst: consumed))
