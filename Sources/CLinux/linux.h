@@ -3,6 +3,7 @@
 #pragma once
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <sys/timerfd.h>
 
 // An enumeration in one C library and macros in the other; here, the type that `epoll_event.events` has.
@@ -12,3 +13,6 @@ static const unsigned int gannet_epoll_error = EPOLLERR;
 static const unsigned int gannet_epoll_hang_up = EPOLLHUP;
 static const unsigned int gannet_epoll_peer_closed = EPOLLRDHUP;
 static const unsigned int gannet_epoll_edge = EPOLLET;
+
+// Hidden without _GNU_SOURCE; as its manual page declares it.
+int accept4(int descriptor, struct sockaddr *address, socklen_t *length, int flags);

@@ -43,3 +43,41 @@ enum Thread {
     }
   }
 }
+
+/// Holds threads until it is opened.
+final class Gate: Sendable {
+  private let reading: CInt
+  private let writing: CInt
+
+  init() {
+    var ends: [CInt] = [-1, -1]
+    precondition(unsafe pipe(&ends) == 0)
+    (reading, writing) = (ends[0], ends[1])
+  }
+
+  deinit { _ = close(reading) }
+
+  /// Once.
+  func open() { _ = close(writing) }
+
+  func wait() {
+    var byte: UInt8 = 0
+    while unsafe read(reading, &byte, 1) != 0 {}
+  }
+}
+
+/// How many are inside at a time.
+final class Counter: Sendable {
+  private let state = Mutex((now: 0, most: 0))
+  var now: Int { state.withLock { $0.now } }
+  var most: Int { state.withLock { $0.most } }
+
+  func enter() {
+    state.withLock { state in
+      state.now += 1
+      state.most = max(state.most, state.now)
+    }
+  }
+
+  func leave() { state.withLock { $0.now -= 1 } }
+}

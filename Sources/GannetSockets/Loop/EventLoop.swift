@@ -15,7 +15,7 @@ public final class EventLoop {
   let poller: Poller
   let timers = TimerTable()
   var jobs = JobQueue()
-  var lookups: [UInt64: (Resolver.Answer) -> Void] = [:]
+  let lookups = PendingLookups()
 
   var liveLoads = 0
   var turnDepth = 0
@@ -85,6 +85,9 @@ public final class EventLoop {
     if isHosted, turnDepth == 0 { handle.signal() }
   }
 
+  /// Sockets and listeners that are open on this loop.
+  package var registeredSources: Int { poller.count }
+
   // MARK: - Hosts
 
   /// The epoll descriptor: readable whenever a hosted loop has something to do in ``poll()``.
@@ -140,6 +143,7 @@ public final class EventLoop {
     while let job = jobs.popFirst() { job.outlive(handle) }
     for job in late { job.outlive(handle) }
     attachments = [:]
-    lookups = [:]
+    lookups.removeAll()
+    timers.removeAllActions()
   }
 }

@@ -67,6 +67,13 @@ final class TimerTable {
     return nil
   }
 
+  /// Lets go of what the timers would fire: the loop has ended.
+  func removeAllActions() {
+    let held = actions
+    actions = Array(repeating: nil, count: held.count)
+    _ = held
+  }
+
   // MARK: - The alarm of a hosted loop
 
   /// Makes the timerfd, registers it, and sets it for the earliest timer.

@@ -98,6 +98,9 @@ package final class Poller {
     return registrations[index].source
   }
 
+  /// How many descriptors are registered.
+  var count: Int { registrations.count - freeIndexes.count }
+
   /// Announces a readiness in the next turn, as if it came from epoll.
   func replay(_ readiness: Readiness, to token: Token) {
     replays.append((token, readiness))

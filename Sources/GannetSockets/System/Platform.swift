@@ -37,6 +37,9 @@ package struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The C library's words for the number.
   package var words: String { SystemError.words(for: errno) }
 
+  /// What says no more than that a kind of network isn't there.
+  static let missingNetwork: Set<CInt> = [ENETUNREACH, EADDRNOTAVAIL, EAFNOSUPPORT, EHOSTUNREACH]
+
   package var description: String { "\(call): \(words)" }
 
   /// The C library's words for an error number.
