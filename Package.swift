@@ -70,7 +70,7 @@ let package = Package(
       path: "Tests/TestSupport", swiftSettings: settings),
     tests(of: "GannetHTTP"),
     tests(of: "GannetMultipart", ["GannetHTTP"]),
-    tests(of: "GannetCoding", ["GannetHTTP"]),
+    tests(of: "GannetCoding", ["GannetHTTP", "CZlib"]),
     tests(of: "GannetExchange", ["GannetHTTP"]),
     tests(of: "GannetPolicy", ["GannetHTTP"]),
     tests(of: "GannetSockets"),
