@@ -15,6 +15,12 @@ public enum Persistence: Hashable, Sendable {
   case transferEncodingInHTTP10
   /// The connection speaks another protocol from here on.
   case upgraded
+  /// The response ended before the whole request had been sent.
+  case requestUnfinished
+  /// The server has ended its side of the connection.
+  case closed
+  /// A rule of syntax was broken, or bytes came that answer nothing: where a message begins is not known any more.
+  case outOfStep
 
   /// Whether this is `reusable`.
   public var isReusable: Bool { self == .reusable }
