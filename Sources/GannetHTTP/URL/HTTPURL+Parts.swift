@@ -49,7 +49,8 @@ extension HTTPURL {
   /// The value of the `Host` field (RFC 9110 section 7.2): the host, in brackets and without its zone when it is an
   /// IPv6 address, and the port when it is not the scheme's default.
   public var hostField: String {
-    layout.zoneEnd > layout.hostEnd
+    guard layout.hasAuthority else { return "" }
+    return layout.zoneEnd > layout.hostEnd
       ? "[\(host)]" + part(layout.zoneEnd + 1, layout.pathStart)
       : part(layout.hostFieldStart, layout.pathStart)
   }

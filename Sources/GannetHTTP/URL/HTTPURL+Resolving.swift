@@ -3,7 +3,7 @@ extension HTTPURL {
   /// (RFC 3986 section 5).
   ///
   /// As servers force it: spaces and control characters around it and tabs and line ends in it are dropped, other bytes
-  /// that a URL may not hold (UTF-8, Latin-1, controls) are percent-encoded one by one, `\` is read as `/`, and a
+  /// that a URL may not hold (UTF-8, Latin-1, controls) are percent-encoded one by one, `\` is read as `/`, any number of slashes may announce the host, and a
   /// reference that repeats the scheme of this URL without `//` is relative. The fragment is the reference's own, see
   /// `inheritingFragment(from:)`. An error's offset is the byte of `reference`.
   public func resolving(_ reference: Span<UInt8>) throws(URLSyntaxError) -> HTTPURL {
@@ -39,18 +39,19 @@ extension HTTPURL {
     var skipped = 0
     if let colon = URLParser.schemeEnd(in: reference, from: 0, to: reference.count) {
       let rest = reference.extracting((colon + 1)...)
-      guard special, isOwnScheme(reference.extracting(..<colon)), !isSlash(rest, 0) else {
+      guard special, isOwnScheme(reference.extracting(..<colon)), !(isSlash(rest, 0) && isSlash(rest, 1))
+      else {
         return ([], 0)
       }
       skipped = colon + 1
     }
     let rest = reference.extracting(skipped...)
-    if rest.isEmpty || rest[0] == UInt8(ascii: "#") { return (prefix(layout.queryEnd), skipped) }
+    if !rest.isEmpty, rest[0] == UInt8(ascii: "#") { return (prefix(layout.queryEnd), skipped) }
     let path = utf8(layout.pathStart, layout.pathEnd)
     guard layout.hasAuthority || path.first == UInt8(ascii: "/") else {
-      throw URLSyntaxError(
-        .notABase, byte: rest[0], at: 0, "a relative reference to a URL without a hierarchy")
+      throw URLSyntaxError(.notABase, at: 0, "a relative reference to a URL without a hierarchy")
     }
+    if rest.isEmpty { return (prefix(layout.queryEnd), skipped) }
     if isSlash(rest, 0) {
       return (prefix(isSlash(rest, 1) ? layout.schemeEnd + 1 : layout.pathStart), skipped)
     }

@@ -24,8 +24,8 @@ enum IPv6Text {
     var count = 0
     var gap: Int?
     var position = 0
-    if text.count >= 2, text[0] == UInt8(ascii: ":") {
-      guard text[1] == UInt8(ascii: ":") else { return nil }
+    if text.count >= 1, text[0] == UInt8(ascii: ":") {
+      guard text.count >= 2, text[1] == UInt8(ascii: ":") else { return nil }
       gap = 0
       position = 2
     }

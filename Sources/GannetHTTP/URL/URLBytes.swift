@@ -38,16 +38,20 @@ extension UInt8 {
     isURLPathByte || self == UInt8(ascii: "/") || self == UInt8(ascii: "?")
   }
 
-  /// A byte that no host name may hold (the URL standard's "forbidden domain code point", of ASCII).
+  /// A byte that no host may hold (the URL standard's "forbidden host code point", of ASCII).
   var isForbiddenInHost: Bool {
     switch self {
-    case 0...0x20, 0x7F, UInt8(ascii: "#"), UInt8(ascii: "/"), UInt8(ascii: ":"), UInt8(ascii: "<"),
+    case 0, 0x09, 0x0A, 0x0D, 0x20, UInt8(ascii: "#"), UInt8(ascii: "/"), UInt8(ascii: ":"),
+      UInt8(ascii: "<"),
       UInt8(ascii: ">"), UInt8(ascii: "?"), UInt8(ascii: "@"), UInt8(ascii: "["), UInt8(ascii: "\\"),
-      UInt8(ascii: "]"), UInt8(ascii: "^"), UInt8(ascii: "|"), UInt8(ascii: "%"):
+      UInt8(ascii: "]"), UInt8(ascii: "^"), UInt8(ascii: "|"):
       true
     default: false
     }
   }
+
+  /// A byte that no host name may hold (the standard's "forbidden domain code point", of ASCII).
+  var isForbiddenInName: Bool { isForbiddenInHost || isASCIIControl || self == UInt8(ascii: "%") }
 
   /// A control character, DEL included.
   var isASCIIControl: Bool { self < 0x20 || self == 0x7F }

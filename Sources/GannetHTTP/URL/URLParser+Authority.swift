@@ -16,7 +16,7 @@ extension URLParser {
       var position = hostStart
       while position < authorityEnd, input[position] != UInt8(ascii: ":") { position += 1 }
       hostEnd = position
-      try parseName(input, hostStart, hostEnd, hasPort: hostEnd < authorityEnd)
+      try parseName(input, hostStart, hostEnd, needed: isSpecial || hostEnd < authorityEnd || at != nil)
     }
     try parsePort(input, hostEnd, authorityEnd)
     return authorityEnd
@@ -76,9 +76,9 @@ extension URLParser {
 
   /// Reads a host that is not in brackets and writes it.
   private mutating func parseName(
-    _ input: Span<UInt8>, _ start: Int, _ end: Int, hasPort: Bool
+    _ input: Span<UInt8>, _ start: Int, _ end: Int, needed: Bool
   ) throws(URLSyntaxError) {
-    guard start < end || !(isSpecial || hasPort) else {
+    guard start < end || !needed else {
       throw URLSyntaxError(.noHost, at: start, "no host: a name or an address must follow '//'")
     }
     let hostStart = output.count
@@ -94,7 +94,7 @@ extension URLParser {
         try refuseInName(byte, at: position)
         output.append(byte.asciiLowercased)
       } else {
-        if byte != UInt8(ascii: "%"), byte.isForbiddenInHost {
+        if byte.isForbiddenInHost {
           throw URLSyntaxError(.badHost, byte: byte, at: position, "no host has this character")
         }
         write(byte, allowed: byte.isURLWordByte)
@@ -120,7 +120,7 @@ extension URLParser {
       throw URLSyntaxError(
         .nonASCIIHost, byte: byte, at: position, "the host is not ASCII: it needs its ASCII (punycode) form")
     }
-    if byte.isForbiddenInHost {
+    if byte.isForbiddenInName {
       throw URLSyntaxError(.badHost, byte: byte, at: position, "no host has this character")
     }
   }
@@ -159,8 +159,12 @@ extension URLParser {
   private mutating func writeZone(_ input: Span<UInt8>, _ start: Int, _ end: Int) throws(URLSyntaxError)
     -> Int
   {
-    let escaped = percentEscape(in: input, at: start, before: end) == UInt8(ascii: "%")
-    var position = escaped ? start + 3 : start + 1
+    let escape = percentEscape(in: input, at: start, before: end)
+    guard escape == nil || escape == UInt8(ascii: "%") else {
+      throw URLSyntaxError(
+        .badHost, byte: input[start], at: start, "an escape in an IPv6 address (a zone begins with '%25')")
+    }
+    var position = escape == nil ? start + 1 : start + 3
     let zoneStart = position
     output.append(contentsOf: "%25".utf8)
     while position < end, input[position].isASCIIAlphanumeric || isZoneMark(input[position]) {

@@ -31,14 +31,11 @@ struct URLParser {
     output.reserveCapacity(end - start + 8)
     if author == .caller { try refuseControls(in: input, start, end) }
     var position = try parseScheme(input, start, end)
-    layout.hasAuthority = isSlash(input, position, end) && isSlash(input, position + 1, end)
-    if isSpecial && !layout.hasAuthority {
-      throw URLSyntaxError(.noHost, at: position, "no host: '//' and a host must follow the scheme")
-    }
-    if layout.hasAuthority {
+    if let authority = try authorityStart(input, position, end) {
+      layout.hasAuthority = true
       output.append(UInt8(ascii: "/"))
       output.append(UInt8(ascii: "/"))
-      position = try parseAuthority(input, position + 2, end)
+      position = try parseAuthority(input, authority, end)
     } else {
       let place = UInt32(clamping: output.count)
       layout.userEnd = place
@@ -48,6 +45,21 @@ struct URLParser {
       layout.zoneEnd = place
     }
     parseRest(input, position, end)
+  }
+
+  /// The place after the slashes that announce an authority, or nil when there are none. Servers write `https:/host` and
+  /// `https:///host` too; of a caller these are mistakes (design section 4, rule 1: http without a host).
+  private func authorityStart(_ input: Span<UInt8>, _ start: Int, _ end: Int) throws(URLSyntaxError) -> Int? {
+    if isSpecial, author == .peer {
+      var position = start
+      while isSlash(input, position, end) { position += 1 }
+      return position
+    }
+    if isSlash(input, start, end), isSlash(input, start + 1, end) { return start + 2 }
+    guard !isSpecial else {
+      throw URLSyntaxError(.noHost, at: start, "no host: '//' and a host must follow the scheme")
+    }
+    return nil
   }
 
   /// Whether what was written is the same as `input`.

@@ -1,0 +1,214 @@
+import GannetHTTP
+import Testing
+import TestSupport
+
+/// The URL tables of curl and Go, whose results are compared in our canonical form.
+@Suite("vectors: URLs of curl and Go", .enabled(if: Vectors.areThere, "GANNET_VECTORS is not set"))
+struct URLClientVectorTests {
+  // MARK: curl
+
+  @Test(
+    "curl: URLs read, and references resolved", arguments: ["get_url_list", "get_parts_list", "set_url_list"])
+  func curl(suite: String) throws {
+    var tally = URLTally()
+    for row in try Vectors.rows("url/curl-url-api.jsonl") where row["suite"]?.string == suite {
+      tally.rows += 1
+      check(row, &tally)
+    }
+    switch suite {
+    case "get_url_list":
+      #expect(tally.rows == 218)
+      #expect(
+        tally.counts == [
+          .notOurs: 58, .otherScheme: 12, .file: 12, .laxHost: 12, .strictHost: 10, .nonASCIIHost: 3,
+          .slashes: 2,
+          .emptyParts: 2, .spaces: 1,
+        ])
+    case "get_parts_list":
+      #expect(tally.rows == 181)
+      #expect(
+        tally.counts == [
+          .notOurs: 19, .otherScheme: 20, .file: 11, .laxHost: 17, .spaces: 8, .nonASCIIHost: 3,
+          .backslash: 3,
+          .slashes: 2, .emptyParts: 2, .strictHost: 1,
+        ])
+    default:
+      #expect(tally.rows == 62)
+      #expect(tally.counts == [.notOurs: 1, .spaces: 1, .file: 7, .backslash: 1])
+    }
+  }
+
+  private func check(_ row: JSON, _ tally: inout URLTally) {
+    let id = row["id"]?.string ?? ""
+    let input = text(row["in"])
+    let flags = [row["urlflags"]?.string, row["getflags"]?.string, row["setflags"]?.string].compactMap { $0 }
+    let own = ["GUESS", "NO_AUTHORITY", "DISALLOW", "PATH_AS_IS", "PUNY", "URLDECODE"]
+    let namesScheme = input.prefix { $0 != "/" && $0 != "\\" }.hasSuffix(":")
+    let guessed =
+      flags.contains { $0.contains("_GUESS_SCHEME") || $0.contains("DEFAULT_SCHEME") } && !namesScheme
+    if guessed || flags.contains(where: { flag in own.dropFirst().contains { flag.contains($0) } }) {
+      _ = urlOutcome(input)
+      return tally.differ(.notOurs, id, "")
+    }
+    let outcome = row["set"].map { urlOutcome(text($0), at: input) } ?? urlOutcome(input)
+    if let difference = schemeDifference(outcome, input) { return tally.differ(difference, id, "") }
+    let isTaken = row["ucode"]?.string == "CURLUE_OK"
+    switch outcome {
+    case .failure(let error):
+      if isTaken { tally.differ(reason(for: error), id, "\(input) was refused: \(error)") }
+    case .success(let url):
+      guard isTaken else {
+        return tally.differ(reason(forRefusal: row["ucode"]?.string), id, "\(input) was taken as \(url.text)")
+      }
+      compare(url, with: expected(row), id, &tally)
+    }
+  }
+
+  private func schemeDifference(_ outcome: Result<HTTPURL, URLSyntaxError>, _ input: String) -> URLDifference?
+  {
+    if input.hasPrefix("file:") { return .file }
+    guard case .success(let url) = outcome else { return nil }
+    return ["http", "https", "ws", "wss", "ftp"].contains(url.scheme) ? nil : .otherScheme
+  }
+
+  private func reason(for error: URLSyntaxError) -> URLDifference? {
+    switch error.rule {
+    case .nonASCIIHost: .nonASCIIHost
+    case .noHost: .slashes
+    case .badHost: .strictHost
+    default: nil
+    }
+  }
+
+  private func reason(forRefusal code: String?) -> URLDifference? {
+    switch code {
+    case "CURLUE_BACKSLASH": .backslash
+    case "CURLUE_BAD_HOSTNAME": .laxHost
+    case "CURLUE_MALFORMED_INPUT": .spaces
+    default: nil
+    }
+  }
+
+  /// The URL that a row's `out` says, put together from its parts where it lists them.
+  private func expected(_ row: JSON) -> String {
+    let out = text(row["out"])
+    guard row["suite"]?.string == "get_parts_list" else { return out }
+    // scheme | user | password | options | host[ zone] | port | path | query | fragment; "[N]" is a part that isn't there
+    let parts = out.split(separator: "|", omittingEmptySubsequences: false).map { part in
+      let part = String(part).trimmingSpace
+      return part.hasPrefix("[") && part.hasSuffix("]") && UInt8(part.dropFirst().dropLast()) != nil
+        ? nil : part
+    }
+    guard parts.count == 9 else { return out }
+    var url = (parts[0] ?? "") + "://"
+    if let user = parts[1] { url += user + (parts[2].map { ":" + $0 } ?? "") + "@" }
+    let host = (parts[4] ?? "").split(separator: " ").map(String.init)
+    url += host.count == 2 ? "\(host[0].dropLast())%25\(host[1])]" : host.first ?? ""
+    if let port = parts[5] { url += ":" + port }
+    url += parts[6] ?? ""
+    if let query = parts[7] { url += "?" + query }
+    if let fragment = parts[8] { url += "#" + fragment }
+    return url
+  }
+
+  private func compare(_ url: HTTPURL, with expected: String, _ id: String, _ tally: inout URLTally) {
+    guard case .success(let theirs) = urlOutcome(expected) else {
+      return tally.differ(nil, id, "\(expected), the suite's result, is none to us")
+    }
+    if theirs == url { return }
+    if withoutEmptyParts(url.text) == withoutEmptyParts(theirs.text) {
+      tally.differ(.emptyParts, id, "")
+    } else if theirs.text == spacesAsPlus(url.text)
+      || theirs.text.hasPrefix(url.text) && theirs.text.hasSuffix("%20")
+    {
+      tally.differ(.spaces, id, "")
+    } else if expected.contains("\\") {
+      tally.differ(.backslash, id, "")
+    } else {
+      tally.differ(nil, id, "\(url.text), not \(theirs.text)")
+    }
+  }
+
+  private func withoutEmptyParts(_ text: String) -> String {
+    var text = text
+    if text.hasSuffix("#") { text.removeLast() }
+    if text.hasSuffix("?") { text.removeLast() }
+    return text
+  }
+
+  /// The text with `%20` in its query as `+`.
+  private func spacesAsPlus(_ text: String) -> String {
+    guard let mark = text.firstIndex(of: "?") else { return text }
+    return text[..<mark]
+      + text[mark...].split(separator: "%20", omittingEmptySubsequences: false).joined(separator: "+")
+  }
+
+  private func text(_ value: JSON?) -> String { String(decoding: value?.bytes ?? [], as: UTF8.self) }
+
+  // MARK: Go
+
+  @Test("Go: references resolved")
+  func goResolve() throws {
+    var rows = 0
+    for row in try Vectors.rows("url/go-url.jsonl") {
+      guard let id = row["id"]?.string, let base = row["base"]?.string, let reference = row["ref"]?.string,
+        let expected = row["expect"]?.string
+      else { continue }
+      rows += 1
+      if row["suite"]?.string == "resolve-path" {
+        #expect(try HTTPURL("http://h/" + base).resolving(reference).path == expected, "\(id)")
+      } else {
+        #expect(try HTTPURL(base).resolving(reference) == HTTPURL(expected).canonical, "\(id)")
+      }
+    }
+    #expect(rows == 99)
+  }
+
+  @Test("Go: what the request line says")
+  func goRequestTarget() throws {
+    var rows = 0
+    for row in try Vectors.rows("url/go-url.jsonl") where row["suite"]?.string == "request-uri" {
+      // Go can say a path twice, or something opaque in its place; a text cannot.
+      guard let id = row["id"]?.string, let url = row["url"]?.object, url["Opaque"] == nil,
+        url["RawPath"] == nil
+      else { continue }
+      rows += 1
+      let mark = url["RawQuery"] != nil || url["ForceQuery"] != nil ? "?" : ""
+      let given = ["Scheme", "Host", "Path", "RawQuery"].map { url[$0]?.string ?? "" }
+      let text = given[0] + "://" + given[1] + given[2] + mark + given[3]
+      #expect(try HTTPURL(text).requestTarget == row["expect"]?.string, "\(id)")
+    }
+    #expect(rows == 5)
+  }
+
+  @Test("Go: what is refused")
+  func goErrors() throws {
+    var tally = URLTally()
+    let differences: [String: URLDifference] = [
+      "go/parse-error/11": .strictHost,  // an escape in a zone
+      "go/parse-error/14": .laxHost,  // http://%41:8080/
+      "go/parse-error/17": .spaces,  // a space before the scheme
+      "go/parse-error/26": .notOurs,  // a relative reference
+    ]
+    for row in try Vectors.rows("url/go-url.jsonl") where row["suite"]?.string == "parse-error" {
+      guard let id = row["id"]?.string, let input = row["input"]?.string else { continue }
+      tally.rows += 1
+      let isRefused = if case .failure = urlOutcome(input) { true } else { false }
+      if isRefused != row["error"]?.bool {
+        tally.differ(differences[id], id, "\(input) refused: \(isRefused)")
+      }
+    }
+    #expect(tally.rows == 27)
+    #expect(tally.counts == [.strictHost: 1, .laxHost: 1, .spaces: 1, .notOurs: 1])
+  }
+}
+
+extension String {
+  /// One space less at each end.
+  fileprivate var trimmingSpace: String {
+    var text = self
+    if text.hasPrefix(" ") { text.removeFirst() }
+    if text.hasSuffix(" ") { text.removeLast() }
+    return text
+  }
+}

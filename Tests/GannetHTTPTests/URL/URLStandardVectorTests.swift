@@ -1,0 +1,81 @@
+import GannetHTTP
+import Testing
+import TestSupport
+
+/// The URL standard's own tests. Each row runs as a caller's text and as a server's.
+@Suite("vectors: the URL standard", .enabled(if: Vectors.areThere, "GANNET_VECTORS is not set"))
+struct URLStandardVectorTests {
+  @Test("web-platform-tests: urltestdata")
+  func urltestdata() throws {
+    let (caller, peer) = try run("url/wpt-urltestdata.json")
+    #expect(caller.rows == 891 && peer.rows == 891)
+    #expect(caller.counts == [.encoding: 35, .nonASCIIHost: 10, .file: 135, .control: 29, .slashes: 18])
+    #expect(peer.counts == [.encoding: 42, .nonASCIIHost: 10, .file: 135])
+  }
+
+  @Test("ada's additions to it")
+  func ada() throws {
+    let (caller, peer) = try run("url/ada-extra-urltestdata.json")
+    #expect(caller.rows == 28 && peer.rows == 28)
+    #expect(caller.counts == [.encoding: 1, .nonASCIIHost: 1, .file: 2])
+    #expect(peer.counts == [.encoding: 1, .nonASCIIHost: 1, .file: 2])
+  }
+
+  private func run(_ file: String) throws -> (caller: URLTally, peer: URLTally) {
+    var caller = URLTally()
+    var peer = URLTally()
+    for (index, row) in try Vectors.rows(file).enumerated() {
+      let input = try #require(row["input"]?.string)
+      let base = row["base"]?.string
+      compare(urlOutcome(input, at: base), with: row, "\(index)", isCaller: base == nil, &caller)
+      // At a base without a hierarchy a relative reference fails, as it does without a base.
+      let isFragment = base == nil && input.hasPrefix("#")
+      compare(
+        urlOutcome(input, at: isFragment ? nil : base ?? "x-opaque:x"), with: row, "\(index)",
+        isCaller: false, &peer)
+    }
+    return (caller, peer)
+  }
+
+  private func compare(
+    _ outcome: Result<HTTPURL, URLSyntaxError>, with row: JSON, _ id: String, isCaller: Bool,
+    _ tally: inout URLTally
+  ) {
+    tally.rows += 1
+    let href = row["href"]?.string
+    let texts = [href, row["input"]?.string, row["base"]?.string].compactMap { $0?.lowercased() }
+    if texts.contains(where: { $0.hasPrefix("file:") }) {
+      if case .success(let url) = outcome, let href { #expect(href.hasPrefix(url.scheme + ":"), "\(id)") }
+      return tally.differ(.file, id, "")
+    }
+    switch (outcome, href) {
+    case (.failure, nil): break
+    case (.success(let url), nil):
+      tally.differ(nil, id, "\(url.text) was taken")
+    case (.failure(let error), let href?):
+      let difference: URLDifference? =
+        switch error.rule {
+        case .nonASCIIHost: .nonASCIIHost
+        case .forbiddenByte where isCaller: .control
+        case .noHost where isCaller: .slashes
+        default: nil
+        }
+      tally.differ(difference, id, "\(href) was refused: \(error)")
+    case (.success(let url), let href?):
+      if url.text == href { return compareParts(url, row, id) }
+      tally.differ(differOnlyInEncoding(url.text, href) ? .encoding : nil, id, "\(url.text), not \(href)")
+    }
+  }
+
+  private func compareParts(_ url: HTTPURL, _ row: JSON, _ id: String) {
+    let host = url.hostKind == .ipv6 ? "[\(url.host)]" : url.host
+    #expect(host == row["hostname"]?.string, "\(id)")
+    #expect(url.hostField == row["host"]?.string, "\(id)")
+    #expect(url.scheme + ":" == row["protocol"]?.string, "\(id)")
+    #expect(url.path == row["pathname"]?.string, "\(id)")
+    #expect((url.query.map { $0.isEmpty ? "" : "?" + $0 } ?? "") == row["search"]?.string, "\(id)")
+    #expect((url.fragment.map { $0.isEmpty ? "" : "#" + $0 } ?? "") == row["hash"]?.string, "\(id)")
+    #expect(Array((url.user ?? "").utf8) == percentDecoded(row["username"]?.string ?? ""), "\(id)")
+    #expect(Array((url.password ?? "").utf8) == percentDecoded(row["password"]?.string ?? ""), "\(id)")
+  }
+}
