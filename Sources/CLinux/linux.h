@@ -5,6 +5,7 @@
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/timerfd.h>
+#include <sys/types.h>
 
 // An enumeration in one C library and macros in the other; here, the type that `epoll_event.events` has.
 static const unsigned int gannet_epoll_in = EPOLLIN;
@@ -14,5 +15,6 @@ static const unsigned int gannet_epoll_hang_up = EPOLLHUP;
 static const unsigned int gannet_epoll_peer_closed = EPOLLRDHUP;
 static const unsigned int gannet_epoll_edge = EPOLLET;
 
-// Hidden without _GNU_SOURCE; as its manual page declares it.
+// Hidden without _GNU_SOURCE; as their manual pages declare them.
 int accept4(int descriptor, struct sockaddr *address, socklen_t *length, int flags);
+pid_t gettid(void);

@@ -1,3 +1,9 @@
+#if canImport(Musl)
+  import Musl
+#else
+  import Glibc
+#endif
+
 /// Where a connection is to go.
 package enum Endpoint: Hashable, Sendable, CustomStringConvertible {
   /// A name or a numeric address (IPv6 without brackets).
@@ -27,6 +33,8 @@ package struct ConnectFailure: Error, Hashable, Sendable {
   package let errno: CInt?
   /// What `getaddrinfo` returned.
   package let resolverCode: CInt?
+  /// Whether the resolver could not ask, so that asking later may help.
+  package var isTemporary: Bool { resolverCode == EAI_AGAIN }
   /// One sentence for a person, with each address that was tried and what it answered.
   package let words: String
 

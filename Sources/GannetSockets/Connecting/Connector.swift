@@ -62,6 +62,9 @@ package final class Attempt {
     self.completion = completion
   }
 
+  /// Whether the host's addresses are not known yet.
+  package var isResolving: Bool { lookup != nil }
+
   /// Ends the attempt: `completion` isn't called any more, and what it has opened is closed.
   package func cancel() {
     completion = nil

@@ -1,3 +1,5 @@
+internal import CLinux
+
 #if canImport(Musl)
   import Musl
 #else
@@ -28,6 +30,23 @@ extension EventLoop {
 
   /// The loop whose turn runs on this thread now.
   package static var running: EventLoop? { ThreadSlot.running }
+
+  /// Whether this is the process's main thread.
+  package static var isMainThread: Bool { ThreadSlot.isMain }
+
+  /// The loop of the main thread's own, for the main queue to host; made here when the main thread has none yet, and
+  /// then it is the main thread's `current`.
+  ///
+  /// Asked for on another thread it is a loop that only the main queue drives.
+  ///
+  /// - Throws: when there are no descriptors left.
+  package static func forMainQueue() throws(SystemError) -> EventLoop {
+    guard isMainThread else { return try EventLoop() }
+    if let existing { return existing }
+    let loop = try EventLoop()
+    ThreadSlot.setOwn(loop)
+    return loop
+  }
 
   /// Whether this loop's turn is the one that runs on this thread: the innermost, when loops nest.
   package var isCurrent: Bool { EventLoop.running === self }
@@ -68,9 +87,12 @@ struct ThreadSlot {
   private var own: EventLoop?
   /// The loop whose turn runs.
   private var running: EventLoop?
+  /// Whether the thread is the process's first.
+  private let isMain = gettid() == getpid()
 
   static var own: EventLoop? { unsafe existing?.pointee.own }
   static var running: EventLoop? { unsafe existing?.pointee.running }
+  static var isMain: Bool { unsafe made.pointee.isMain }
 
   static func setOwn(_ loop: EventLoop) {
     unsafe made.pointee.own = loop

@@ -67,7 +67,8 @@ extension EventLoop {
     didRun?()
   }
 
-  private var isIdle: Bool {
+  /// Whether nothing is left to do: no live load, no job, nothing to announce.
+  package var isIdle: Bool {
     liveLoads == 0 && jobs.isEmpty && !poller.hasReplays && !handle.isSignalled
   }
 
