@@ -1,0 +1,162 @@
+/// Which connection serves which load: reuse of idle ones, the limit per key, the queue past it, and expiry.
+///
+/// Pure: connections and waiting loads are numbers, time is an argument, and what has to happen comes out as
+/// actions. `Key` says which connections are alike: origin, trust, Unix socket.
+package struct PoolMachine<Key: Hashable & Sendable>: Sendable {
+  /// What the driver has to do, in order.
+  package enum Action: Equatable, Sendable {
+    /// Open this connection; it will serve that waiter.
+    case open(UInt64, for: UInt64)
+    /// Let this waiter use that idle connection.
+    case serve(UInt64, with: UInt64)
+    /// Close this idle connection.
+    case close(UInt64)
+  }
+
+  private enum State: Sendable {
+    case busy
+    case idle(until: ContinuousClock.Instant)
+  }
+
+  private struct Record: Sendable {
+    var group: Int
+    var state: State
+    /// An endless stream keeps its connection but not its place among the connections of its key.
+    var isCounted = true
+  }
+
+  private struct Group: Sendable {
+    /// Idle connections, the one used last at the end: it is the least likely to have been closed.
+    var idle: [UInt64] = []
+    var counted = 0
+    var waiting: [UInt64] = []
+    var limit = 0
+  }
+
+  private var groups: [Group] = []
+  private var groupOfKey: [Key: Int] = [:]
+  private var records: [UInt64: Record] = [:]
+  private var groupOfWaiter: [UInt64: Int] = [:]
+  private var lastID: UInt64 = 0
+
+  /// An empty pool.
+  package init() {}
+
+  /// How many connections there are, idle and busy.
+  package var connectionCount: Int { records.count }
+
+  /// A load asks for a connection: it gets an idle one, a new one, or waits its turn. With `fresh` an idle one will
+  /// not do. `limit` is how many counted connections its key may have.
+  package mutating func requested(
+    by waiter: UInt64, key: Key, limit: Int, fresh: Bool, into actions: inout [Action]
+  ) {
+    let index = groupIndex(of: key)
+    groups[index].limit = max(1, limit)
+    if !fresh, let id = groups[index].idle.popLast() {
+      records[id]?.state = .busy
+      return actions.append(.serve(waiter, with: id))
+    }
+    guard hasRoom(index, into: &actions) else {
+      groups[index].waiting.append(waiter)
+      groupOfWaiter[waiter] = index
+      return
+    }
+    open(for: waiter, in: index, into: &actions)
+  }
+
+  /// A load that was waiting its turn is no longer interested.
+  package mutating func left(_ waiter: UInt64) {
+    guard let index = groupOfWaiter.removeValue(forKey: waiter) else { return }
+    groups[index].waiting.removeAll { $0 == waiter }
+  }
+
+  /// A connection has ended its exchange and can take another: the next waiter gets it, or it is idle until then.
+  package mutating func released(
+    _ id: UInt64, idleUntil: ContinuousClock.Instant, into actions: inout [Action]
+  ) {
+    guard let record = records[id], case .busy = record.state else { return }
+    if let waiter = nextWaiter(in: record.group) { return actions.append(.serve(waiter, with: id)) }
+    if !record.isCounted { groups[record.group].counted += 1 }
+    records[id]?.isCounted = true
+    records[id]?.state = .idle(until: idleUntil)
+    groups[record.group].idle.append(id)
+  }
+
+  /// A connection is gone, whatever it was doing: its place is free for a waiter.
+  package mutating func closed(_ id: UInt64, into actions: inout [Action]) {
+    guard let record = records.removeValue(forKey: id) else { return }
+    switch record.state {
+    case .idle: groups[record.group].idle.removeAll { $0 == id }
+    case .busy: break  // it stands in no list
+    }
+    if record.isCounted { groups[record.group].counted -= 1 }
+    serveWaiters(of: record.group, into: &actions)
+  }
+
+  /// A connection turned out to carry an endless stream: it no longer counts against its key's limit.
+  package mutating func becameEndless(_ id: UInt64, into actions: inout [Action]) {
+    guard let record = records[id], record.isCounted else { return }
+    records[id]?.isCounted = false
+    groups[record.group].counted -= 1
+    serveWaiters(of: record.group, into: &actions)
+  }
+
+  /// Closes the idle connections whose time has come.
+  package mutating func expired(at now: ContinuousClock.Instant, into actions: inout [Action]) {
+    for (id, record) in records.sorted(by: { $0.key < $1.key }) {
+      if case .idle(let deadline) = record.state, deadline <= now {
+        actions.append(.close(id))
+        closed(id, into: &actions)
+      }
+    }
+  }
+
+  /// When the next idle connection's time comes; nil when none is idle.
+  package var nextExpiry: ContinuousClock.Instant? {
+    var earliest: ContinuousClock.Instant?
+    for record in records.values {
+      if case .idle(let deadline) = record.state { earliest = min(earliest ?? deadline, deadline) }
+    }
+    return earliest
+  }
+
+  // MARK: Parts of the transitions
+
+  private mutating func groupIndex(of key: Key) -> Int {
+    if let index = groupOfKey[key] { return index }
+    groups.append(Group())
+    groupOfKey[key] = groups.count - 1
+    return groups.count - 1
+  }
+
+  /// Whether a connection may be opened; an idle one that cannot serve gives up its place.
+  private mutating func hasRoom(_ index: Int, into actions: inout [Action]) -> Bool {
+    if groups[index].counted < groups[index].limit { return true }
+    guard let idle = groups[index].idle.first else { return false }
+    groups[index].idle.removeFirst()
+    records[idle] = nil
+    groups[index].counted -= 1
+    actions.append(.close(idle))
+    return true
+  }
+
+  private mutating func open(for waiter: UInt64, in index: Int, into actions: inout [Action]) {
+    lastID += 1
+    records[lastID] = Record(group: index, state: .busy)
+    groups[index].counted += 1
+    actions.append(.open(lastID, for: waiter))
+  }
+
+  private mutating func nextWaiter(in index: Int) -> UInt64? {
+    guard !groups[index].waiting.isEmpty else { return nil }
+    let waiter = groups[index].waiting.removeFirst()
+    groupOfWaiter[waiter] = nil
+    return waiter
+  }
+
+  private mutating func serveWaiters(of index: Int, into actions: inout [Action]) {
+    while groups[index].counted < groups[index].limit, let waiter = nextWaiter(in: index) {
+      open(for: waiter, in: index, into: &actions)
+    }
+  }
+}
