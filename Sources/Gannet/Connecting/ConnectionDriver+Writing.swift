@@ -1,0 +1,72 @@
+import GannetSockets
+import GannetTLS
+
+extension ConnectionDriver {
+  private enum WriteStop: Error { case wouldBlock, failed(CInt) }
+
+  /// Hands what is waiting to the system, as far as it takes it. Called again when there is room.
+  func flush() {
+    defer { transport?.wantWrite(!outbox.isEmpty || ciphertextSent < ciphertext.count) }
+    do throws(WriteStop) {
+      try sendCiphertext()
+      var bodyBytes = 0
+      defer { if bodyBytes > 0 { load?.sentBody(bodyBytes) } }
+      while !outbox.isEmpty, phase == .busy {
+        // Taken out, so that nobody else can touch it while a piece of it is lent.
+        var outbox = Outbox()
+        swap(&outbox, &self.outbox)
+        defer { swap(&outbox, &self.outbox) }
+        bodyBytes += try outbox.offer { (piece) throws(WriteStop) in try send(piece) }
+      }
+    } catch {
+      switch error {
+      case .wouldBlock: break  // `ready` comes when there is room
+      case .failed:
+        // The answer may be there all the same: a server that refuses a body answers, then closes. What the
+        // reading side finds decides.
+        outbox.abandon()
+        closesAfterExchange = true
+        ciphertext = []
+        ciphertextSent = 0
+      }
+    }
+  }
+
+  private func send(_ piece: Span<UInt8>) throws(WriteStop) -> Int {
+    guard let tls else {
+      let taken = try sendRaw(piece)
+      if taken > 0 { configuration.trafficObserver?.sent(piece.extracting(first: taken), on: id) }
+      return taken
+    }
+    do throws(TLSError) { try tls.write(piece) } catch { throw .failed(0) }
+    configuration.trafficObserver?.sent(piece, on: id)
+    do throws(WriteStop) { try sendCiphertext() } catch {
+      // The engine has taken the piece; its ciphertext is what waits.
+      if case .failed = error { throw error }
+    }
+    return piece.count
+  }
+
+  private func sendCiphertext() throws(WriteStop) {
+    guard let tls else { return }
+    while true {
+      if ciphertextSent == ciphertext.count {
+        ciphertext.removeAll(keepingCapacity: ciphertext.capacity <= 32 * 1024)
+        ciphertextSent = 0
+        tls.drainCiphertext(into: &ciphertext)
+        if ciphertext.isEmpty { return }
+      }
+      let waiting = ciphertext
+      ciphertextSent += try sendRaw(waiting.span.extracting(ciphertextSent..<waiting.count))
+    }
+  }
+
+  private func sendRaw(_ bytes: Span<UInt8>) throws(WriteStop) -> Int {
+    guard let transport else { throw .failed(0) }
+    switch transport.send(bytes) {
+    case .sent(let count): return count
+    case .wouldBlock: throw .wouldBlock
+    case .failed(let errno): throw .failed(errno)
+    }
+  }
+}

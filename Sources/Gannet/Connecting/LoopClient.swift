@@ -1,0 +1,177 @@
+import GannetHTTP
+import GannetPolicy
+import GannetSockets
+import Synchronization
+
+/// What makes connections alike: a load may use one that another load opened when all of it is the same.
+struct ConnectionKey: Hashable, Sendable {
+  var origin: Origin
+  var trust: URLConnection.Trust
+  var unixSocketPath: String?
+  var provider: ObjectIdentifier?
+}
+
+/// Everything Gannet keeps on one event loop: its loads, its connections, and their pool. Touched on the loop alone.
+final class LoopClient {
+  unowned let loop: EventLoop
+  private var loads: [ObjectIdentifier: LoadDriver] = [:]
+  private var connections: [UInt64: ConnectionDriver] = [:]
+  private var pool = PoolMachine<ConnectionKey>()
+  private var poolActions: [PoolMachine<ConnectionKey>.Action] = []
+  private var waiting: [UInt64: LoadDriver] = [:]
+  private var expiry: LoopTimer?
+  private var lastLoadID: UInt64 = 0
+  private var scratch: [[UInt8]] = []
+
+  /// Bytes read at once: larger brings no more, 16 KiB costs half as much again (docs/BENCHMARKS.md).
+  static let readBytes = 64 * 1024
+
+  private init(_ loop: EventLoop) {
+    self.loop = loop
+    loop.onShutdown { [weak self] _ in self?.shutDown() }
+  }
+
+  /// The client of this loop, made at first use.
+  static func of(_ loop: EventLoop) -> LoopClient {
+    let identity = ObjectIdentifier(LoopClient.self)
+    if let client = loop.attachments[identity] as? LoopClient { return client }
+    let client = LoopClient(loop)
+    loop.attachments[identity] = client
+    return client
+  }
+
+  /// Whether nothing is left to do here: no load is live and no connection is open.
+  static func isQuiescent(_ loop: EventLoop) -> Bool {
+    guard let client = loop.attachments[ObjectIdentifier(LoopClient.self)] as? LoopClient else { return true }
+    return client.loads.isEmpty && client.connections.isEmpty
+  }
+
+  // MARK: Loads
+
+  func begin(_ connection: URLConnection) {
+    guard let delegate = connection.takeDelegate() else { return start(connection, nil) }
+    if connection.isCancelled.load(ordering: .acquiring) { return }
+    start(connection, delegate)
+  }
+
+  private func start(_ connection: URLConnection, _ delegate: (any URLConnectionDelegate)?) {
+    guard !connection.isCancelled.load(ordering: .acquiring) else { return }
+    lastLoadID += 1
+    let load = LoadDriver(lastLoadID, connection, delegate, on: self)
+    loads[ObjectIdentifier(connection)] = load
+    loop.retain()
+    load.start()
+  }
+
+  /// A load was cancelled. One that has not begun lets its delegate go here, on its host.
+  func cancelled(_ connection: URLConnection) {
+    if let load = loads[ObjectIdentifier(connection)] { load.cancel() } else { _ = connection.takeDelegate() }
+  }
+
+  func resumed(_ connection: URLConnection) { loads[ObjectIdentifier(connection)]?.resume() }
+
+  /// The load of this connection, for answers that come later.
+  func load(of connection: URLConnection) -> LoadDriver? { loads[ObjectIdentifier(connection)] }
+
+  /// A load has ended, by its terminal callback or by being cancelled.
+  func ended(_ load: LoadDriver) {
+    guard loads.removeValue(forKey: ObjectIdentifier(load.connection)) != nil else { return }
+    loop.release()
+  }
+
+  /// The loop ends: loads that are live fail, connections close.
+  private func shutDown() {
+    for load in Array(loads.values) { load.hostEnded() }
+    for connection in Array(connections.values) { connection.close() }
+  }
+
+  // MARK: Connections
+
+  /// Gets a connection for a load, now or when there is one.
+  func connect(_ load: LoadDriver, key: ConnectionKey, fresh: Bool) {
+    waiting[load.id] = load
+    pool.requested(
+      by: load.id, key: key, limit: load.connection.configuration.maximumConnectionsPerHost, fresh: fresh,
+      into: &poolActions)
+    perform()
+  }
+
+  /// A load that was waiting for a connection has ended.
+  func left(_ load: LoadDriver) {
+    guard waiting.removeValue(forKey: load.id) != nil else { return }
+    pool.left(load.id)
+  }
+
+  /// A new connection is ready for the load it was opened for.
+  func ready(_ connection: ConnectionDriver, for load: LoadDriver) {
+    load.connected(connection, reused: false)
+  }
+
+  /// A connection can take another exchange within `lifetime`.
+  func released(_ connection: ConnectionDriver, lifetime: Duration) {
+    let deadline = loop.now.advanced(by: lifetime)
+    pool.released(connection.id, idleUntil: deadline, into: &poolActions)
+    if connection.isIdle { armExpiry(by: deadline) }
+    perform()
+  }
+
+  /// A connection is gone.
+  func closed(_ connection: ConnectionDriver) {
+    guard connections.removeValue(forKey: connection.id) != nil else { return }
+    pool.closed(connection.id, into: &poolActions)
+    perform()
+  }
+
+  /// A connection turned out to carry an endless stream.
+  func becameEndless(_ connection: ConnectionDriver) {
+    pool.becameEndless(connection.id, into: &poolActions)
+    perform()
+  }
+
+  private func perform() {
+    while !poolActions.isEmpty {
+      switch poolActions.removeFirst() {
+      case .open(let id, let waiter):
+        guard let load = waiting.removeValue(forKey: waiter) else {
+          pool.closed(id, into: &poolActions)
+          continue
+        }
+        let connection = ConnectionDriver(id, key: load.connectionKey, for: load, on: self)
+        connections[id] = connection
+        connection.open()
+      case .serve(let waiter, let id):
+        guard let connection = connections[id] else { continue }
+        guard let load = waiting.removeValue(forKey: waiter) else {
+          released(connection, lifetime: connection.lifetime)
+          continue
+        }
+        load.connected(connection, reused: true)
+      case .close(let id):
+        connections.removeValue(forKey: id)?.close()
+      }
+    }
+  }
+
+  private func armExpiry(by deadline: ContinuousClock.Instant) {
+    if expiry == nil {
+      expiry = loop.makeTimer { [weak self] loop in
+        guard let self else { return }
+        pool.expired(at: loop.now, into: &poolActions)
+        perform()
+        if let next = pool.nextExpiry { expiry?.schedule(at: next) }
+      }
+    }
+    if expiry?.deadline == nil { expiry?.schedule(at: deadline) }
+  }
+
+  // MARK: Buffers
+
+  /// A buffer to read into. Reading happens one connection at a time, so one serves all; a nested turn gets another.
+  func takeScratch() -> [UInt8] {
+    scratch.popLast() ?? [UInt8](repeating: 0, count: LoopClient.readBytes)
+  }
+
+  func giveBack(_ buffer: consuming [UInt8]) {
+    if scratch.count < 2 { scratch.append(buffer) }
+  }
+}

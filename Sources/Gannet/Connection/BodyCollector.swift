@@ -1,0 +1,38 @@
+import FoundationEssentials
+import Synchronization
+
+/// A delegate that gathers the whole body, for callers that want just that.
+final class BodyCollector: URLConnectionDataDelegate {
+  private let completion: (Result<(Data, HTTPURLResponse), ConnectionError>) -> Void
+  private var response: HTTPURLResponse?
+  private var body = Data()
+
+  init(_ completion: @escaping (Result<(Data, HTTPURLResponse), ConnectionError>) -> Void) {
+    self.completion = completion
+  }
+
+  func connection(_ connection: URLConnection, didReceive response: URLResponse) {
+    guard let response = response as? HTTPURLResponse else { return }
+    self.response = response
+    body = Data()
+    // What the server says is a hint; memory is taken as bytes come.
+    body.reserveCapacity(Int(min(max(response.expectedContentLength, 0), 1 << 20)))
+  }
+
+  func connection(_ connection: URLConnection, didReceive data: Data) { body.append(data) }
+
+  func connectionDidFinishLoading(_ connection: URLConnection) {
+    guard let response else {
+      return completion(
+        .failure(
+          ConnectionError(
+            .badServerResponse, phase: .receiving, url: connection.originalRequest.safeURLString,
+            reason: "the load ended without a response")))
+    }
+    completion(.success((body, response)))
+  }
+
+  func connection(_ connection: URLConnection, didFailWithError error: ConnectionError) {
+    completion(.failure(error))
+  }
+}

@@ -1,0 +1,69 @@
+public import GannetHTTP
+
+extension URLConnection {
+  /// How loads are made: trust, limits, time limits, and what a refused redirect gives. A value; a connection keeps
+  /// its own copy.
+  public struct Configuration: Sendable {
+    /// The defaults named at each member.
+    public static let `default` = Configuration()
+
+    /// Makes a configuration with the defaults named at each member.
+    public init() {}
+
+    /// Whose certificates are believed for https. Default: the system's.
+    public var trust = Trust.system
+
+    /// What a refused redirect gives. Default: the redirect response itself, as Apple documents.
+    public var refusedRedirect = RefusedRedirect.deliverResponse
+
+    /// How many redirects are followed before the load fails with `httpTooManyRedirects`. Default 20.
+    public var maximumRedirects = 20
+
+    /// How long resolving and connecting may take together, whatever the request's inactivity time-out is.
+    /// Default 30 seconds.
+    public var connectTimeLimit = Duration.seconds(30)
+
+    /// The path of a Unix socket to connect to instead of the URL's host and port, which still name the server in
+    /// the request and in its certificate. Default nil.
+    public var unixSocketPath: String?
+
+    /// How many connections to one origin are open at once on one loop, endless multipart streams not counted; a
+    /// load past that waits for one to be free. Default 6.
+    public var maximumConnectionsPerHost = 6
+
+    /// How long an idle connection is kept for the next load, unless the server says less. Default 60 seconds.
+    public var idleConnectionLifetime = Duration.seconds(60)
+
+    /// How much of each thing a server may send.
+    public var limits = Limits()
+
+    /// The credentials looked up for a challenge, and kept when their persistence says so. Default: the shared ones.
+    public var credentialStorage = URLCredentialStorage.shared
+
+    /// Sees the bytes of every connection, after TLS; for recording and tracing.
+    package var trafficObserver: (any TrafficObserver)?
+
+    /// Gives transports that take the place of sockets and of TLS; for replaying.
+    package var transportProvider: (any TransportProvider)?
+  }
+
+  /// Whose certificates are believed.
+  public enum Trust: Hashable, Sendable {
+    /// The system's certificate authorities: `SSL_CERT_FILE` and `SSL_CERT_DIR` where set, else OpenSSL's defaults.
+    case system
+    /// The certificate authorities of a PEM file, and no others.
+    case file(String)
+    /// The certificate authorities of this PEM text, and no others.
+    case pem(String)
+    /// Any certificate for any host. For tests and tools: the peer may be anyone.
+    case unverified
+  }
+
+  /// What a refused redirect gives.
+  public enum RefusedRedirect: Hashable, Sendable {
+    /// The redirect response and its body are delivered, then the load finishes (Apple's documents).
+    case deliverResponse
+    /// The load fails with `redirectToNonExistentLocation` (GNUstep's documents).
+    case fail
+  }
+}

@@ -1,0 +1,102 @@
+public import FoundationEssentials
+public import GannetHTTP
+
+/// What every delegate of a connection may answer. Each method has a default, and each is called on the host the
+/// connection is scheduled on and nowhere else (Apple's `NSURLConnectionDelegate`).
+///
+/// Not `Sendable`, so a class of the main actor can conform; it then belongs on a host of the main thread.
+public protocol URLConnectionDelegate: AnyObject {
+  /// The load failed. Nothing comes after it.
+  func connection(_ connection: URLConnection, didFailWithError error: ConnectionError)
+
+  /// Whether credentials are looked for in `URLCredentialStorage` before the delegate is asked. Default true.
+  func connectionShouldUseCredentialStorage(_ connection: URLConnection) -> Bool
+
+  /// The engine calls this one for every challenge. By default it asks `canAuthenticateAgainst` and then calls
+  /// `didReceive challenge`, or handles the challenge as without a delegate.
+  func connection(_ connection: URLConnection, willSendRequestFor challenge: URLAuthenticationChallenge)
+
+  /// Whether the delegate can answer for this protection space. Default true for HTTP authentication.
+  func connection(_ connection: URLConnection, canAuthenticateAgainst protectionSpace: URLProtectionSpace)
+    -> Bool
+
+  /// A challenge to answer by its sender, now or later. By default the load goes on without a credential.
+  func connection(_ connection: URLConnection, didReceive challenge: URLAuthenticationChallenge)
+
+  /// The challenge was cancelled; `didFailWithError` follows.
+  func connection(_ connection: URLConnection, didCancel challenge: URLAuthenticationChallenge)
+}
+
+/// What a delegate that takes the data may answer besides (Apple's `NSURLConnectionDataDelegate`).
+///
+/// The order: any number of `willSend request` and challenges, then `didReceive response`, then `didReceive data`,
+/// any number; then one of `connectionDidFinishLoading` and `didFailWithError`. `didReceive response` may come again:
+/// what came before is then replaced.
+public protocol URLConnectionDataDelegate: URLConnectionDelegate {
+  /// The request is about to change: to its canonical form (`redirectResponse` is nil) or by a redirect. Return the
+  /// request given to go on, another one to load that, or nil to refuse: a refused redirect is then delivered itself,
+  /// or fails where the configuration says so, and a refused canonical step fails. `cancel()` may be called here.
+  func connection(
+    _ connection: URLConnection, willSend request: URLRequest, redirectResponse: URLResponse?
+  ) -> URLRequest?
+
+  /// An interim response (1xx) came. Not in Cocoa.
+  func connection(_ connection: URLConnection, didReceiveInformational response: HTTPURLResponse)
+
+  /// A response's head came, or that of the next part of a `multipart/x-mixed-replace` stream.
+  func connection(_ connection: URLConnection, didReceive response: URLResponse)
+
+  /// More of the body came, decoded.
+  func connection(_ connection: URLConnection, didReceive data: Data)
+
+  /// The current part of a multipart stream is complete. Not in Cocoa.
+  func connectionDidFinishPart(_ connection: URLConnection)
+
+  /// Trailer fields came after a chunked body (RFC 9110 section 6.5). Not in Cocoa.
+  func connection(_ connection: URLConnection, didReceiveTrailers trailers: FieldList)
+
+  /// Bytes of the request's body were handed to the system: how many now, how many in all, how many there are.
+  func connection(
+    _ connection: URLConnection, didSendBodyData bytesWritten: Int, totalBytesWritten: Int,
+    totalBytesExpectedToWrite: Int)
+
+  /// The load is complete. Nothing comes after it.
+  func connectionDidFinishLoading(_ connection: URLConnection)
+}
+
+extension URLConnectionDelegate {
+  public func connection(_ connection: URLConnection, didFailWithError error: ConnectionError) {}
+  public func connectionShouldUseCredentialStorage(_ connection: URLConnection) -> Bool { true }
+  public func connection(
+    _ connection: URLConnection, willSendRequestFor challenge: URLAuthenticationChallenge
+  ) {
+    if self.connection(connection, canAuthenticateAgainst: challenge.protectionSpace) {
+      self.connection(connection, didReceive: challenge)
+    } else {
+      challenge.sender?.performDefaultHandling(for: challenge)
+    }
+  }
+  public func connection(
+    _ connection: URLConnection, canAuthenticateAgainst protectionSpace: URLProtectionSpace
+  ) -> Bool { true }
+  public func connection(_ connection: URLConnection, didReceive challenge: URLAuthenticationChallenge) {
+    challenge.sender?.continueWithoutCredential(for: challenge)
+  }
+  public func connection(_ connection: URLConnection, didCancel challenge: URLAuthenticationChallenge) {}
+}
+
+extension URLConnectionDataDelegate {
+  public func connection(
+    _ connection: URLConnection, willSend request: URLRequest, redirectResponse: URLResponse?
+  ) -> URLRequest? { request }
+  public func connection(_ connection: URLConnection, didReceiveInformational response: HTTPURLResponse) {}
+  public func connection(_ connection: URLConnection, didReceive response: URLResponse) {}
+  public func connection(_ connection: URLConnection, didReceive data: Data) {}
+  public func connectionDidFinishPart(_ connection: URLConnection) {}
+  public func connection(_ connection: URLConnection, didReceiveTrailers trailers: FieldList) {}
+  public func connection(
+    _ connection: URLConnection, didSendBodyData bytesWritten: Int, totalBytesWritten: Int,
+    totalBytesExpectedToWrite: Int
+  ) {}
+  public func connectionDidFinishLoading(_ connection: URLConnection) {}
+}

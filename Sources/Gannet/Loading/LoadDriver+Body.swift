@@ -1,0 +1,130 @@
+import FoundationEssentials
+import GannetCoding
+import GannetHTTP
+import GannetMultipart
+
+/// What the body of one response passes on its way to the delegate.
+struct BodyState: ~Copyable {
+  /// Whether a content coding is undone: the caller did not ask for codings itself.
+  var decodes = false
+  var decoder: ContentDecoder?
+  var splitter: MixedReplaceSplitter?
+  var parts = 0
+  /// Decoded bytes that could not be delivered yet.
+  var decoded: [UInt8] = []
+  var delivered = 0
+  /// Whether it is a stream of parts without an end.
+  var isEndless: Bool { splitter != nil }
+
+  mutating func begin(_ response: HTTPURLResponse, limits: Limits) {
+    guard let contentType = response.fields["Content-Type"] else { return }
+    splitter = MixedReplaceSplitter(contentType: contentType, limits: limits)
+  }
+}
+
+extension LoadDriver {
+  /// Decoded bytes made at once, so that a small body that decodes to a huge one needs no more memory than this.
+  private static let decodedBytes = 64 * 1024
+
+  /// Passes body bytes on; returns how many were taken, fewer than all when the load was paused or has ended.
+  func receivedBody(_ bytes: Span<UInt8>) throws(ConnectionError) -> Int {
+    touched()
+    guard body.decoder != nil else { return try split(bytes) }
+    var consumed = 0
+    while !isStopped {
+      let rest = bytes.extracting(consumed..<bytes.count)
+      do throws(ContentCodingError) {
+        consumed += try decode(rest)
+      } catch {
+        throw ConnectionError(error, url: safeURL)
+      }
+      let wasFull = body.decoded.count >= LoadDriver.decodedBytes
+      guard try flushDecoded() else { break }
+      if consumed == bytes.count, !wasFull { break }
+    }
+    return consumed
+  }
+
+  private func decode(_ bytes: Span<UInt8>) throws(ContentCodingError) -> Int {
+    // Taken out: the decoder and its output lie in one value.
+    var decoded: [UInt8] = []
+    swap(&decoded, &body.decoded)
+    defer { swap(&decoded, &body.decoded) }
+    return try body.decoder?.decode(bytes, into: &decoded, atMost: LoadDriver.decodedBytes) ?? bytes.count
+  }
+
+  /// Passes on what was decoded; false when some is left because the load was paused or has ended.
+  func flushDecoded() throws(ConnectionError) -> Bool {
+    guard body.delivered < body.decoded.count else { return true }
+    let bytes = body.decoded
+    let taken = try split(bytes.span.extracting(body.delivered..<bytes.count))
+    body.delivered += taken
+    guard body.delivered == bytes.count else { return false }
+    body.delivered = 0
+    body.decoded.removeAll(keepingCapacity: true)
+    return true
+  }
+
+  private func split(_ bytes: Span<UInt8>) throws(ConnectionError) -> Int {
+    guard body.splitter != nil else {
+      deliver(bytes)
+      return bytes.count
+    }
+    var consumed = 0
+    while !isStopped {
+      let rest = bytes.extracting(consumed..<bytes.count)
+      do throws(SyntaxError) {
+        guard let step = try body.splitter?.step(rest) else { break }
+        consumed += step.consumed
+        guard let event = step.event else { break }
+        perform(event, rest)
+      } catch {
+        throw ConnectionError(error, phase: .receiving, url: safeURL)
+      }
+    }
+    return consumed
+  }
+
+  private func perform(_ event: MixedReplaceSplitter.Event, _ input: Span<UInt8>) {
+    switch event {
+    case .partBegan(let fields):
+      guard let response else { return }
+      let length = fields["Content-Length"].flatMap { Int64($0) } ?? -1
+      let part = HTTPURLResponse(
+        part: body.parts, of: response, fields: fields, expectedLength: length >= 0 ? length : -1)
+      body.parts += 1
+      dataDelegate?.connection(connection, didReceive: part)
+    case .data(let range): deliver(input.extracting(range))
+    case .held(let bytes): deliver(bytes.span)
+    case .partEnded(let isComplete):
+      if isComplete { dataDelegate?.connectionDidFinishPart(connection) }
+    case .finished: wire?.endOfStream()
+    case .unsplit: break
+    }
+  }
+
+  private func deliver(_ bytes: Span<UInt8>) {
+    guard !bytes.isEmpty, let dataDelegate else { return }
+    // SAFETY: `Data` copies the bytes within the call, while `bytes` is borrowed.
+    let data = unsafe bytes.withUnsafeBytes { unsafe Data($0) }
+    dataDelegate.connection(connection, didReceive: data)
+  }
+
+  /// The body has ended: what was held back is delivered, and a coding or a part that is not complete is an error.
+  func finishBody() throws(ConnectionError) {
+    if body.decoder != nil {
+      do throws(ContentCodingError) { try body.decoder?.finish() } catch {
+        throw ConnectionError(error, url: safeURL)
+      }
+    }
+    guard body.splitter != nil else { return }
+    while !isCancelled {
+      do throws(SyntaxError) {
+        guard let event = try body.splitter?.receivedEndOfFile() else { return }
+        perform(event, Span())
+      } catch {
+        throw ConnectionError(error, phase: .receiving, url: safeURL)
+      }
+    }
+  }
+}

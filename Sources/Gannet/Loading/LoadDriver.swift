@@ -1,0 +1,432 @@
+import FoundationEssentials
+import GannetCoding
+import GannetHTTP
+import GannetMultipart
+import GannetPolicy
+import GannetSockets
+import Synchronization
+
+/// Carries out what a load's machine decides: asks and tells the delegate, gets connections, passes bodies on.
+///
+/// Lives on one loop. Before each callback it looks whether the load was cancelled; a delegate that calls back in only
+/// sets flags and posts jobs, so a callback never runs inside another.
+final class LoadDriver {
+  let id: UInt64
+  let connection: URLConnection
+  let client: LoopClient
+  var machine: LoadMachine
+  private var actions: [LoadMachine.Action] = []
+  private var isPerforming = false
+
+  private(set) var delegate: (any URLConnectionDelegate)?
+  private(set) var dataDelegate: (any URLConnectionDataDelegate)?
+
+  /// The request being loaded, with the body that the machine does not see.
+  var request: URLRequest
+  /// The response last received, which the machine holds or has had delivered.
+  var response: HTTPURLResponse?
+  private var framing = BodyFraming.none
+  var wire: ConnectionDriver?
+  /// The error that the machine's `.connection` failure stands for.
+  private var connectionError: ConnectionError?
+  private var challenge: URLAuthenticationChallenge?
+  private var answeredCredential: URLCredential?
+
+  var body = BodyState()
+
+  private var timer: LoopTimer?
+  private var lastActivity: ContinuousClock.Instant
+  private var bytesSent = 0
+  private var isDraining = false
+
+  init(
+    _ id: UInt64, _ connection: URLConnection, _ delegate: (any URLConnectionDelegate)?, on client: LoopClient
+  ) {
+    self.id = id
+    self.connection = connection
+    self.client = client
+    self.delegate = delegate
+    self.dataDelegate = delegate as? any URLConnectionDataDelegate
+    self.request = connection.originalRequest
+    self.lastActivity = client.loop.now
+    self.machine = LoadMachine(
+      LoadMachine.Request(connection.originalRequest, url: connection.address),
+      maximumRedirects: connection.configuration.maximumRedirects,
+      refusedRedirectFails: connection.configuration.refusedRedirect == .fail)
+  }
+
+  var isCancelled: Bool { connection.isCancelled.load(ordering: .acquiring) }
+  var isPaused: Bool { connection.isPaused.load(ordering: .acquiring) }
+  /// Whether no more of the body may be delivered now.
+  var isStopped: Bool { isCancelled || isPaused || machine.hasEnded }
+
+  // MARK: The machine
+
+  func start() {
+    touched()
+    feed { machine, actions in machine.started(into: &actions) }
+  }
+
+  /// Feeds the machine an event and does what it says, unless that is being done already: then it is added.
+  func feed(_ event: (inout LoadMachine, inout [LoadMachine.Action]) -> Void) {
+    event(&machine, &actions)
+    guard !isPerforming else { return }
+    isPerforming = true
+    var next = 0
+    while next < actions.count, !isCancelled {
+      let action = actions[next]
+      next += 1
+      perform(action)
+    }
+    actions.removeAll(keepingCapacity: true)
+    isPerforming = false
+  }
+
+  private func perform(_ action: LoadMachine.Action) {
+    switch action {
+    case .askCanonical(let changed): askCanonical(changed)
+    case .askRedirect(let redirected): askRedirect(redirected)
+    case .connect(let fresh): connect(fresh: fresh)
+    case .send(let authorization): send(authorization: authorization)
+    case .askStorage(let realm): askStorage(realm: realm)
+    case .askChallenge(let realm, let proposed, let failures):
+      askChallenge(realm: realm, proposed: proposed, failures: failures)
+    case .tellChallengeCancelled:
+      if let challenge { delegate?.connection(connection, didCancel: challenge) }
+    case .keepCredential(let realm): keepCredential(realm: realm)
+    case .deliver: deliver()
+    case .discard: discard()
+    case .finish:
+      finish { delegate in delegate?.connectionDidFinishLoading(connection) }
+    case .fail(let failure): fail(error(for: failure))
+    }
+  }
+
+  // MARK: Questions to the delegate
+
+  private func askCanonical(_ changed: LoadMachine.Request) {
+    let proposal = request.replacing(
+      url: changed.url, method: changed.method, fields: changed.fields, keepsBody: true)
+    answer(ask(proposal, nil)) { answer, machine, actions in
+      machine.answeredCanonical(answer, into: &actions)
+    }
+  }
+
+  private func askRedirect(_ redirected: LoadMachine.Request) {
+    let proposal = request.replacing(
+      url: redirected.url, method: redirected.method, fields: redirected.fields, keepsBody: redirected.hasBody
+    )
+    answer(ask(proposal, response)) { answer, machine, actions in
+      machine.answeredRedirect(answer, into: &actions)
+    }
+  }
+
+  private func ask(_ proposal: URLRequest, _ response: HTTPURLResponse?) -> URLRequest? {
+    guard let dataDelegate else { return proposal }
+    return dataDelegate.connection(connection, willSend: proposal, redirectResponse: response)
+  }
+
+  /// Takes the delegate's answer: nil, or a request that can be loaded; one that cannot fails the load.
+  private func answer(
+    _ answer: URLRequest?,
+    _ event: (LoadMachine.Request?, inout LoadMachine, inout [LoadMachine.Action]) -> Void
+  ) {
+    guard !isCancelled else { return }
+    guard let answer else { return feed { event(nil, &$0, &$1) } }
+    do throws(ConnectionError) {
+      let address = try answer.loadableAddress()
+      request = answer
+      connection.setCurrentRequest(answer)
+      feed { event(LoadMachine.Request(answer, url: address), &$0, &$1) }
+    } catch {
+      discard()
+      machine.cancelled()
+      fail(error)
+    }
+  }
+
+  // MARK: Challenges
+
+  private func space(realm: String?) -> URLProtectionSpace {
+    let origin = machine.request.url.origin
+    return URLProtectionSpace(
+      host: origin.host, port: Int(origin.port), protocol: origin.scheme, realm: realm)
+  }
+
+  private func askStorage(realm: String?) {
+    var found: URLCredential?
+    if delegate?.connectionShouldUseCredentialStorage(connection) ?? true {
+      found = connection.configuration.credentialStorage.defaultCredential(for: space(realm: realm))
+    }
+    guard !isCancelled else { return }
+    feed { $0.foundStoredCredential(found.flatMap { $0.basic }, into: &$1) }
+  }
+
+  private func askChallenge(realm: String?, proposed: BasicCredential?, failures: Int) {
+    timer?.cancel()
+    let challenge = URLAuthenticationChallenge(
+      protectionSpace: space(realm: realm),
+      proposedCredential: proposed.map {
+        URLCredential(user: $0.user, password: $0.password, persistence: .none)
+      },
+      previousFailureCount: failures, failureResponse: response, error: nil,
+      sender: ChallengeAnswerer(connection, host: client.loop.handle))
+    self.challenge = challenge
+    guard let delegate else {
+      challenge.sender?.performDefaultHandling(for: challenge)
+      return
+    }
+    delegate.connection(connection, willSendRequestFor: challenge)
+  }
+
+  /// The delegate, or someone it passed the challenge to, has answered.
+  func answered(_ answer: LoadMachine.ChallengeAnswer, credential: URLCredential?) {
+    guard !isCancelled else { return }
+    answeredCredential = credential
+    touched()
+    feed { $0.answeredChallenge(answer, into: &$1) }
+    if answer != .cancel { challenge = nil }
+  }
+
+  private func keepCredential(realm: String?) {
+    guard let answeredCredential, answeredCredential.persistence != .none else { return }
+    connection.configuration.credentialStorage.setDefaultCredential(
+      answeredCredential, for: space(realm: realm))
+  }
+
+  // MARK: The connection
+
+  var connectionKey: ConnectionKey {
+    ConnectionKey(
+      origin: machine.request.url.origin, trust: connection.configuration.trust,
+      unixSocketPath: connection.configuration.unixSocketPath,
+      provider: connection.configuration.transportProvider.map { ObjectIdentifier($0) })
+  }
+
+  private func connect(fresh: Bool) {
+    response = nil
+    body = BodyState()
+    touched()
+    guard isDraining else { return client.connect(self, key: connectionKey, fresh: fresh) }
+    // What is left of the response dropped just now may lie in the buffer already: then its connection is free for
+    // this request when the turn's jobs run.
+    isDraining = false
+    client.loop.perform { [weak self] _ in
+      guard let self, !isCancelled, !machine.hasEnded else { return }
+      client.connect(self, key: connectionKey, fresh: fresh)
+    }
+  }
+
+  /// The pool has a connection for this load.
+  func connected(_ wire: ConnectionDriver, reused: Bool) {
+    self.wire = wire
+    wire.load = self
+    touched()
+    feed { $0.connected(reused: reused, into: &$1) }
+  }
+
+  private func send(authorization: String?) {
+    guard let wire else { return }
+    bytesSent = 0
+    do throws(ConnectionError) {
+      var bytes: [UInt8] = []
+      let outgoing = RequestComposer(
+        request, url: machine.request.url, authorization: authorization)
+      try outgoing.append(to: &bytes)
+      body.decodes = outgoing.decodes
+      wire.begin(method: machine.request.method, head: bytes, body: request.httpBody, closes: outgoing.closes)
+    } catch {
+      machine.cancelled()
+      wire.abandon()
+      self.wire = nil
+      fail(error)
+    }
+  }
+
+  // MARK: What the connection tells
+
+  func receivedInformational(_ head: ResponseHead) {
+    touched()
+    guard !isCancelled else { return }
+    dataDelegate?.connection(
+      connection,
+      didReceiveInformational: HTTPURLResponse(
+        urlString: machine.request.url.withoutUserInfo.text, head: head, expectedLength: -1))
+  }
+
+  func received(_ head: ResponseHead, framing: BodyFraming) {
+    touched()
+    self.framing = framing
+    let decoder =
+      body.decodes && framing != .none
+      ? ContentDecoder(contentEncoding: head.fields.values(for: "Content-Encoding")) : nil
+    let length = expectedLength(head, framing, isDecoded: decoder != nil)
+    body.decoder = decoder
+    response = HTTPURLResponse(
+      urlString: machine.request.url.withoutUserInfo.text, head: head, expectedLength: length)
+    feed { $0.received(head, into: &$1) }
+  }
+
+  private func expectedLength(_ head: ResponseHead, _ framing: BodyFraming, isDecoded: Bool) -> Int64 {
+    switch framing {
+    case .length(let length): isDecoded ? -1 : length
+    case .none:
+      // An answer to HEAD says how long the body would be.
+      machine.request.method == "HEAD" ? head.fields["Content-Length"].flatMap { Int64($0) } ?? -1 : 0
+    case .chunked, .close, .upgrade: -1
+    }
+  }
+
+  /// Whether the body may not be read yet: the machine holds the response until it knows what becomes of it.
+  var holdsBody: Bool { machine.waitsForAnswer && !machine.hasEnded }
+
+  func receivedEnd() {
+    wire = nil
+    touched()
+    do throws(ConnectionError) {
+      try finishBody()
+    } catch {
+      machine.cancelled()
+      return fail(error)
+    }
+    feed { $0.receivedEnd(into: &$1) }
+  }
+
+  /// The connection failed or broke.
+  func lost(_ error: ConnectionError, receivedAnything: Bool, sentAnything: Bool) {
+    wire = nil
+    connectionError = error
+    feed { $0.lost(receivedAnything: receivedAnything, sentAnything: sentAnything, into: &$1) }
+  }
+
+  func receivedTrailers(_ trailers: FieldList) {
+    guard !isCancelled, !trailers.isEmpty else { return }
+    dataDelegate?.connection(connection, didReceiveTrailers: trailers)
+  }
+
+  func sentBody(_ count: Int) {
+    touched()
+    bytesSent += count
+    guard !isCancelled else { return }
+    dataDelegate?.connection(
+      connection, didSendBodyData: count, totalBytesWritten: bytesSent,
+      totalBytesExpectedToWrite: request.httpBody?.count ?? bytesSent)
+  }
+
+  // MARK: Delivery
+
+  private func deliver() {
+    guard let response, let wire else { return }
+    body.begin(response, limits: connection.configuration.limits)
+    if body.isEndless, framing != .none { client.becameEndless(wire) }
+    dataDelegate?.connection(connection, didReceive: response)
+    wire.wantsReading()
+  }
+
+  private func discard() {
+    isDraining = wire != nil
+    wire?.abandon()
+    wire = nil
+  }
+
+  // MARK: Pause, time-out, end
+
+  func resume() {
+    touched()
+    wire?.wantsReading()
+  }
+
+  /// A byte has moved: the inactivity clock starts anew.
+  func touched() {
+    lastActivity = client.loop.now
+    guard timer?.deadline == nil, let limit = request.inactivityLimit else { return }
+    if timer == nil { timer = client.loop.makeTimer { [weak self] _ in self?.checkInactivity() } }
+    timer?.schedule(at: lastActivity.advanced(by: limit))
+  }
+
+  private func checkInactivity() {
+    guard let limit = request.inactivityLimit else { return }
+    let deadline = lastActivity.advanced(by: limit)
+    if client.loop.now < deadline || isPaused || machine.waitsForAnswer {
+      if isPaused { lastActivity = client.loop.now }
+      timer?.schedule(at: lastActivity.advanced(by: limit))
+      return
+    }
+    feed { $0.timedOut(into: &$1) }
+  }
+
+  /// Ends the load without a word: it was cancelled.
+  func cancel() {
+    machine.cancelled()
+    leave()
+  }
+
+  /// The loop's thread has ended under the load.
+  func hostEnded() {
+    guard !isCancelled, !machine.hasEnded else { return cancel() }
+    let error = ConnectionError(
+      .networkConnectionLost, phase: phase, url: safeURL,
+      reason: "the thread of the load's event loop has ended")
+    machine.cancelled()
+    fail(error)
+  }
+
+  func fail(_ error: ConnectionError) {
+    finish { _ in delegate?.connection(connection, didFailWithError: error) }
+  }
+
+  /// The terminal callback, and then nothing: everything is let go before it and the delegate after it.
+  private func finish(_ tell: ((any URLConnectionDataDelegate)?) -> Void) {
+    connection.ended()
+    guard !isCancelled else { return leave() }
+    release()
+    tell(dataDelegate)
+    delegate = nil
+    dataDelegate = nil
+    client.ended(self)
+  }
+
+  private func leave() {
+    connection.ended()
+    release()
+    delegate = nil
+    dataDelegate = nil
+    client.ended(self)
+  }
+
+  private func release() {
+    timer = nil
+    client.left(self)
+    wire?.abandon()
+    wire = nil
+  }
+
+  // MARK: Errors
+
+  var safeURL: String { machine.request.url.withoutUserInfo.text }
+  var phase: ConnectionError.Phase { wire?.phaseOfLoad ?? .preparing }
+
+  private func error(for failure: LoadMachine.Failure) -> ConnectionError {
+    switch failure {
+    case .connection:
+      connectionError
+        ?? ConnectionError(.unknown, phase: phase, url: safeURL, reason: "the connection was lost")
+    case .timedOut:
+      ConnectionError(
+        .timedOut, phase: phase, url: safeURL,
+        reason: "nothing moved for \(request.timeoutInterval) seconds while \(phase.rawValue)")
+    case .refusedCanonical:
+      ConnectionError(
+        .redirectToNonExistentLocation, phase: .preparing, url: safeURL,
+        reason: "the delegate refused the canonical form of the request")
+    case .refusedRedirect:
+      ConnectionError(
+        .redirectToNonExistentLocation, phase: .receiving, url: safeURL,
+        reason: "the delegate refused the redirect")
+    case .redirect(let failure): ConnectionError(failure, url: safeURL)
+    case .cancelledAuthentication:
+      ConnectionError(
+        .userCancelledAuthentication, phase: .receiving, url: safeURL, reason: "the challenge was cancelled")
+    }
+  }
+}

@@ -1,0 +1,98 @@
+import GannetCoding
+import GannetHTTP
+import GannetPolicy
+import GannetSockets
+import GannetTLS
+
+// What the layers throw, as the one error that users see. Each conversion is exhaustive.
+
+extension ConnectionError {
+  /// The peer broke HTTP's syntax, passed a limit, or ended too early.
+  init(_ error: SyntaxError, phase: Phase, url: String) {
+    let code: Code =
+      error.rule.isTruncation
+      ? .networkConnectionLost : error.rule.isLimit ? .dataLengthExceedsMaximum : .badServerResponse
+    self.init(
+      code, phase: phase, url: url,
+      cause: .syntax(rule: error.rule.rawValue, byte: error.byte, offset: error.offset), reason: error.reason)
+  }
+
+  /// The body's content coding could not be undone.
+  init(_ error: ContentCodingError, url: String) {
+    self.init(
+      .cannotDecodeContentData, phase: .receiving, url: url,
+      cause: .syntax(rule: "content-coding", byte: nil, offset: error.offset), reason: error.reason)
+  }
+
+  /// The host was not found, or no address of it could be connected to.
+  init(_ failure: ConnectFailure, url: String) {
+    let code: Code =
+      if failure.isTimeout { .timedOut } else {
+        switch failure.phase {
+        case .resolving: failure.isTemporary ? .dnsLookupFailed : .cannotFindHost
+        case .connecting: .cannotConnectToHost
+        }
+      }
+    let phase: Phase =
+      switch failure.phase {
+      case .resolving: .resolving
+      case .connecting: .connecting
+      }
+    self.init(
+      code, phase: phase, url: url, cause: failure.errno.map { .system(errno: $0) }, reason: failure.words)
+  }
+
+  /// TLS failed: in the handshake, or later.
+  init(_ error: TLSError, phase: Phase, url: String) {
+    let code: Code =
+      switch error.kind {
+      case .configuration, .protocolFailure, .unexpectedProtocol: .secureConnectionFailed
+      case .endedInHandshake: .secureConnectionFailed
+      case .clientCertificateRequired: .clientCertificateRequired
+      case .verification(let failure):
+        switch failure {
+        case .expired: .serverCertificateHasBadDate
+        case .notYetValid: .serverCertificateNotYetValid
+        case .unknownAuthority: .serverCertificateHasUnknownRoot
+        case .selfSigned, .wrongHost, .revoked, .other: .serverCertificateUntrusted
+        }
+      }
+    self.init(
+      code, phase: phase, url: url, cause: .tls(code: error.code, error.reason), reason: error.description)
+  }
+
+  /// A redirect cannot be followed.
+  init(_ failure: RedirectPolicy.Failure, url: String) {
+    switch failure {
+    case .tooMany(let limit):
+      self.init(
+        .httpTooManyRedirects, phase: .receiving, url: url, cause: .limit("maximumRedirects"),
+        reason: "more than \(limit) redirects")
+    case .badLocation(let location, let error):
+      self.init(
+        .redirectToNonExistentLocation, phase: .receiving, url: url,
+        cause: .syntax(rule: error.rule.rawValue, byte: error.byte, offset: Int64(error.offset)),
+        reason: "the redirect's Location \(location) is no URL: \(error.reason)")
+    case .differingLocations:
+      self.init(
+        .badServerResponse, phase: .receiving, url: url,
+        reason: "the redirect has Location fields that differ")
+    case .unsupportedScheme(let scheme):
+      self.init(
+        .unsupportedURL, phase: .receiving, url: url,
+        reason: "the redirect leads to a \(scheme) URL, which cannot be loaded")
+    }
+  }
+}
+
+extension TLSContext.Trust {
+  /// The trust of a configuration, in OpenSSL's terms.
+  init(_ trust: URLConnection.Trust) {
+    switch trust {
+    case .system: self = .system
+    case .file(let path): self = .file(path)
+    case .pem(let text): self = .pem([UInt8](text.utf8))
+    case .unverified: self = .none
+    }
+  }
+}

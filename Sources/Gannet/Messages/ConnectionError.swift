@@ -1,0 +1,105 @@
+/// Why a load failed: what went wrong, for which URL, in which phase, and the cause underneath.
+///
+/// Foundation owns the name `URLError`; the codes have the numbers of Apple's `NSURLErrorDomain`.
+public struct ConnectionError: Error, Hashable, Sendable {
+  /// What went wrong, as a code.
+  public let code: Code
+  /// How far the load had come.
+  public let phase: Phase
+  /// The URL that failed, without a password.
+  public let url: String
+  /// What lies underneath, where there is something.
+  public let cause: Cause?
+  /// A sentence for a person: what was wrong, where, and why.
+  public let reason: String
+
+  /// Makes an error.
+  public init(_ code: Code, phase: Phase, url: String, cause: Cause? = nil, reason: String) {
+    self.code = code
+    self.phase = phase
+    self.url = url
+    self.cause = cause
+    self.reason = reason
+  }
+}
+
+extension ConnectionError {
+  /// The phases of a load, in order.
+  public enum Phase: String, Sendable, CaseIterable {
+    /// Before anything was done: the URL, the request's fields, a refused canonical step.
+    case preparing
+    /// Looking up the host's addresses.
+    case resolving
+    /// Opening the connection.
+    case connecting
+    /// The TLS handshake.
+    case handshaking
+    /// Sending the request.
+    case sending
+    /// The request is sent; no byte of the answer has come.
+    case awaiting
+    /// The answer is coming.
+    case receiving
+  }
+
+  /// What lies underneath an error.
+  public enum Cause: Hashable, Sendable {
+    /// A system call failed with this `errno`.
+    case system(errno: CInt)
+    /// OpenSSL's packed error code and its reason. The code is 0 when the failure was decided by the
+    /// verification of the certificate, and the text then names it.
+    case tls(code: UInt, String)
+    /// The rule of HTTP syntax that was broken, the byte that broke it (nil when the input ended), and its
+    /// offset from the first byte of the response.
+    case syntax(rule: String, byte: UInt8?, offset: Int64)
+    /// The name of the limit that was reached.
+    case limit(String)
+  }
+
+  /// The codes, with the numbers of Apple's `NSURLErrorDomain`.
+  public enum Code: Int, Sendable, CaseIterable {
+    case unknown = -1
+    case cancelled = -999
+    case badURL = -1000
+    case timedOut = -1001
+    case unsupportedURL = -1002
+    case cannotFindHost = -1003
+    case cannotConnectToHost = -1004
+    case networkConnectionLost = -1005
+    case dnsLookupFailed = -1006
+    case httpTooManyRedirects = -1007
+    case resourceUnavailable = -1008
+    case redirectToNonExistentLocation = -1010
+    case badServerResponse = -1011
+    case userCancelledAuthentication = -1012
+    case userAuthenticationRequired = -1013
+    case zeroByteResource = -1014
+    case cannotDecodeRawData = -1015
+    case cannotDecodeContentData = -1016
+    case cannotParseResponse = -1017
+    case requestBodyStreamExhausted = -1021
+    case fileDoesNotExist = -1100
+    case noPermissionsToReadFile = -1102
+    case dataLengthExceedsMaximum = -1103
+    case secureConnectionFailed = -1200
+    case serverCertificateHasBadDate = -1201
+    case serverCertificateUntrusted = -1202
+    case serverCertificateHasUnknownRoot = -1203
+    case serverCertificateNotYetValid = -1204
+    case clientCertificateRejected = -1205
+    case clientCertificateRequired = -1206
+    case cannotCreateFile = -3000
+    case cannotOpenFile = -3001
+    case cannotWriteToFile = -3003
+    case cannotRemoveFile = -3004
+    case cannotMoveFile = -3005
+
+    /// The code's name, as in this enumeration.
+    public var name: String { String(describing: self) }
+  }
+}
+
+extension ConnectionError: CustomStringConvertible {
+  /// One line: the URL, the phase, the code, and the reason.
+  public var description: String { "\(url): \(phase.rawValue): \(reason) (\(code.name) \(code.rawValue))" }
+}
