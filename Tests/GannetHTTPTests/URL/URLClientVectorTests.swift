@@ -3,7 +3,7 @@ import Testing
 import TestSupport
 
 /// The URL tables of curl and Go, whose results are compared in our canonical form.
-@Suite("vectors: URLs of curl and Go", .enabled(if: Vectors.areThere, "GANNET_VECTORS is not set"))
+@Suite("vectors: URLs of curl and Go", .enabled(if: VectorFile.areAvailable, "GANNET_VECTORS is not set"))
 struct URLClientVectorTests {
   // MARK: curl
 
@@ -11,7 +11,7 @@ struct URLClientVectorTests {
     "curl: URLs read, and references resolved", arguments: ["get_url_list", "get_parts_list", "set_url_list"])
   func curl(suite: String) throws {
     var tally = URLTally()
-    for row in try Vectors.rows("url/curl-url-api.jsonl") where row["suite"]?.string == suite {
+    for row in try VectorFile.rows("url/curl-url-api.jsonl") where row.string("suite") == suite {
       tally.rows += 1
       check(row, &tally)
     }
@@ -38,10 +38,10 @@ struct URLClientVectorTests {
     }
   }
 
-  private func check(_ row: JSON, _ tally: inout URLTally) {
-    let id = row["id"]?.string ?? ""
-    let input = text(row["in"])
-    let flags = [row["urlflags"]?.string, row["getflags"]?.string, row["setflags"]?.string].compactMap { $0 }
+  private func check(_ row: VectorFile.Row, _ tally: inout URLTally) {
+    let id = row.string("id") ?? ""
+    let input = text(row, "in")
+    let flags = [row.string("urlflags"), row.string("getflags"), row.string("setflags")].compactMap { $0 }
     let own = ["GUESS", "NO_AUTHORITY", "DISALLOW", "PATH_AS_IS", "PUNY", "URLDECODE"]
     let namesScheme = input.prefix { $0 != "/" && $0 != "\\" }.hasSuffix(":")
     let guessed =
@@ -50,15 +50,15 @@ struct URLClientVectorTests {
       _ = urlOutcome(input)
       return tally.differ(.notOurs, id, "")
     }
-    let outcome = row["set"].map { urlOutcome(text($0), at: input) } ?? urlOutcome(input)
+    let outcome = row.has("set") ? urlOutcome(text(row, "set"), at: input) : urlOutcome(input)
     if let difference = schemeDifference(outcome, input) { return tally.differ(difference, id, "") }
-    let isTaken = row["ucode"]?.string == "CURLUE_OK"
+    let isTaken = row.string("ucode") == "CURLUE_OK"
     switch outcome {
     case .failure(let error):
       if isTaken { tally.differ(reason(for: error), id, "\(input) was refused: \(error)") }
     case .success(let url):
       guard isTaken else {
-        return tally.differ(reason(forRefusal: row["ucode"]?.string), id, "\(input) was taken as \(url.text)")
+        return tally.differ(reason(forRefusal: row.string("ucode")), id, "\(input) was taken as \(url.text)")
       }
       compare(url, with: expected(row), id, &tally)
     }
@@ -90,9 +90,9 @@ struct URLClientVectorTests {
   }
 
   /// The URL that a row's `out` says, put together from its parts where it lists them.
-  private func expected(_ row: JSON) -> String {
-    let out = text(row["out"])
-    guard row["suite"]?.string == "get_parts_list" else { return out }
+  private func expected(_ row: VectorFile.Row) -> String {
+    let out = text(row, "out")
+    guard row.string("suite") == "get_parts_list" else { return out }
     // scheme | user | password | options | host[ zone] | port | path | query | fragment; "[N]" is a part that isn't there
     let parts = out.split(separator: "|", omittingEmptySubsequences: false).map { part in
       let part = String(part).trimmingSpace
@@ -143,19 +143,19 @@ struct URLClientVectorTests {
       + text[mark...].split(separator: "%20", omittingEmptySubsequences: false).joined(separator: "+")
   }
 
-  private func text(_ value: JSON?) -> String { String(decoding: value?.bytes ?? [], as: UTF8.self) }
+  private func text(_ row: VectorFile.Row, _ key: String) -> String { String(decoding: row.latin1(key) ?? [], as: UTF8.self) }
 
   // MARK: Go
 
   @Test("Go: references resolved")
   func goResolve() throws {
     var rows = 0
-    for row in try Vectors.rows("url/go-url.jsonl") {
-      guard let id = row["id"]?.string, let base = row["base"]?.string, let reference = row["ref"]?.string,
-        let expected = row["expect"]?.string
+    for row in try VectorFile.rows("url/go-url.jsonl") {
+      guard let id = row.string("id"), let base = row.string("base"), let reference = row.string("ref"),
+        let expected = row.string("expect")
       else { continue }
       rows += 1
-      if row["suite"]?.string == "resolve-path" {
+      if row.string("suite") == "resolve-path" {
         #expect(try HTTPURL("http://h/" + base).resolving(reference).path == expected, "\(id)")
       } else {
         #expect(try HTTPURL(base).resolving(reference) == HTTPURL(expected).canonical, "\(id)")
@@ -167,16 +167,16 @@ struct URLClientVectorTests {
   @Test("Go: what the request line says")
   func goRequestTarget() throws {
     var rows = 0
-    for row in try Vectors.rows("url/go-url.jsonl") where row["suite"]?.string == "request-uri" {
+    for row in try VectorFile.rows("url/go-url.jsonl") where row.string("suite") == "request-uri" {
       // Go can say a path twice, or something opaque in its place; a text cannot.
-      guard let id = row["id"]?.string, let url = row["url"]?.object, url["Opaque"] == nil,
+      guard let id = row.string("id"), let url = row.value("url") as? [String: Any], url["Opaque"] == nil,
         url["RawPath"] == nil
       else { continue }
       rows += 1
       let mark = url["RawQuery"] != nil || url["ForceQuery"] != nil ? "?" : ""
-      let given = ["Scheme", "Host", "Path", "RawQuery"].map { url[$0]?.string ?? "" }
+      let given = ["Scheme", "Host", "Path", "RawQuery"].map { url[$0] as? String ?? "" }
       let text = given[0] + "://" + given[1] + given[2] + mark + given[3]
-      #expect(try HTTPURL(text).requestTarget == row["expect"]?.string, "\(id)")
+      #expect(try HTTPURL(text).requestTarget == row.string("expect"), "\(id)")
     }
     #expect(rows == 5)
   }
@@ -190,11 +190,11 @@ struct URLClientVectorTests {
       "go/parse-error/17": .spaces,  // a space before the scheme
       "go/parse-error/26": .notOurs,  // a relative reference
     ]
-    for row in try Vectors.rows("url/go-url.jsonl") where row["suite"]?.string == "parse-error" {
-      guard let id = row["id"]?.string, let input = row["input"]?.string else { continue }
+    for row in try VectorFile.rows("url/go-url.jsonl") where row.string("suite") == "parse-error" {
+      guard let id = row.string("id"), let input = row.string("input") else { continue }
       tally.rows += 1
       let isRefused = if case .failure = urlOutcome(input) { true } else { false }
-      if isRefused != row["error"]?.bool {
+      if isRefused != row.flag("error") {
         tally.differ(differences[id], id, "\(input) refused: \(isRefused)")
       }
     }

@@ -3,7 +3,7 @@ import Testing
 import TestSupport
 
 /// The URL standard's own tests. Each row runs as a caller's text and as a server's.
-@Suite("vectors: the URL standard", .enabled(if: Vectors.areThere, "GANNET_VECTORS is not set"))
+@Suite("vectors: the URL standard", .enabled(if: VectorFile.areAvailable, "GANNET_VECTORS is not set"))
 struct URLStandardVectorTests {
   @Test("web-platform-tests: urltestdata")
   func urltestdata() throws {
@@ -24,9 +24,9 @@ struct URLStandardVectorTests {
   private func run(_ file: String) throws -> (caller: URLTally, peer: URLTally) {
     var caller = URLTally()
     var peer = URLTally()
-    for (index, row) in try Vectors.rows(file).enumerated() {
-      let input = try #require(row["input"]?.string)
-      let base = row["base"]?.string
+    for (index, row) in try VectorFile.rows(file).enumerated() {
+      let input = try #require(row.string("input"))
+      let base = row.string("base")
       compare(urlOutcome(input, at: base), with: row, "\(index)", isCaller: base == nil, &caller)
       // At a base without a hierarchy a relative reference fails, as it does without a base.
       let isFragment = base == nil && input.hasPrefix("#")
@@ -38,12 +38,12 @@ struct URLStandardVectorTests {
   }
 
   private func compare(
-    _ outcome: Result<HTTPURL, URLSyntaxError>, with row: JSON, _ id: String, isCaller: Bool,
+    _ outcome: Result<HTTPURL, URLSyntaxError>, with row: VectorFile.Row, _ id: String, isCaller: Bool,
     _ tally: inout URLTally
   ) {
     tally.rows += 1
-    let href = row["href"]?.string
-    let texts = [href, row["input"]?.string, row["base"]?.string].compactMap { $0?.lowercased() }
+    let href = row.string("href")
+    let texts = [href, row.string("input"), row.string("base")].compactMap { $0?.lowercased() }
     if texts.contains(where: { $0.hasPrefix("file:") }) {
       if case .success(let url) = outcome, let href { #expect(href.hasPrefix(url.scheme + ":"), "\(id)") }
       return tally.differ(.file, id, "")
@@ -67,15 +67,15 @@ struct URLStandardVectorTests {
     }
   }
 
-  private func compareParts(_ url: HTTPURL, _ row: JSON, _ id: String) {
+  private func compareParts(_ url: HTTPURL, _ row: VectorFile.Row, _ id: String) {
     let host = url.hostKind == .ipv6 ? "[\(url.host)]" : url.host
-    #expect(host == row["hostname"]?.string, "\(id)")
-    #expect(url.hostField == row["host"]?.string, "\(id)")
-    #expect(url.scheme + ":" == row["protocol"]?.string, "\(id)")
-    #expect(url.path == row["pathname"]?.string, "\(id)")
-    #expect((url.query.map { $0.isEmpty ? "" : "?" + $0 } ?? "") == row["search"]?.string, "\(id)")
-    #expect((url.fragment.map { $0.isEmpty ? "" : "#" + $0 } ?? "") == row["hash"]?.string, "\(id)")
-    #expect(Array((url.user ?? "").utf8) == percentDecoded(row["username"]?.string ?? ""), "\(id)")
-    #expect(Array((url.password ?? "").utf8) == percentDecoded(row["password"]?.string ?? ""), "\(id)")
+    #expect(host == row.string("hostname"), "\(id)")
+    #expect(url.hostField == row.string("host"), "\(id)")
+    #expect(url.scheme + ":" == row.string("protocol"), "\(id)")
+    #expect(url.path == row.string("pathname"), "\(id)")
+    #expect((url.query.map { $0.isEmpty ? "" : "?" + $0 } ?? "") == row.string("search"), "\(id)")
+    #expect((url.fragment.map { $0.isEmpty ? "" : "#" + $0 } ?? "") == row.string("hash"), "\(id)")
+    #expect(Array((url.user ?? "").utf8) == percentDecoded(row.string("username") ?? ""), "\(id)")
+    #expect(Array((url.password ?? "").utf8) == percentDecoded(row.string("password") ?? ""), "\(id)")
   }
 }
