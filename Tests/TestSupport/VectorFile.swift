@@ -48,7 +48,8 @@ public enum VectorFile {
 
   /// The code unit that a `\uXXXX` at `position` stands for.
   private static func escapedCodeUnit(in text: [UInt8], at position: Int) -> UInt16? {
-    guard position + 6 <= text.count, text[position] == UInt8(ascii: "\\"), text[position + 1] == UInt8(ascii: "u")
+    guard position + 6 <= text.count, text[position] == UInt8(ascii: "\\"),
+      text[position + 1] == UInt8(ascii: "u")
     else { return nil }
     return UInt16(String(decoding: text[(position + 2)..<(position + 6)], as: UTF8.self), radix: 16)
   }

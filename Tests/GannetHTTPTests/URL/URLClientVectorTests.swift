@@ -143,7 +143,9 @@ struct URLClientVectorTests {
       + text[mark...].split(separator: "%20", omittingEmptySubsequences: false).joined(separator: "+")
   }
 
-  private func text(_ row: VectorFile.Row, _ key: String) -> String { String(decoding: row.latin1(key) ?? [], as: UTF8.self) }
+  private func text(_ row: VectorFile.Row, _ key: String) -> String {
+    String(decoding: row.latin1(key) ?? [], as: UTF8.self)
+  }
 
   // MARK: Go
 
