@@ -1,19 +1,19 @@
-import GannetSockets
+package import GannetSockets
 
 /// Decides which recorded connection a client's connection plays, and counts the loads that were played.
 ///
 /// A load is played once each of its connections has been taken and has ended. A client that comes again, or goes
 /// another way than the recorded one, begins the next round.
-struct PlaybackStage: Sendable {
+package struct PlaybackStage: Sendable {
   /// A scheme, host and port that connections were made to: one listener plays it.
-  struct Origin: Hashable, Sendable {
-    let scheme: String
-    let hostAndPort: String
+  package struct Origin: Hashable, Sendable {
+    package let scheme: String
+    package let hostAndPort: String
   }
 
   /// A recorded connection that is being played, in its round.
-  struct Role: Hashable, Sendable {
-    let connection: Int
+  package struct Role: Hashable, Sendable {
+    package let connection: Int
     fileprivate let round: Int
   }
 
@@ -27,16 +27,16 @@ struct PlaybackStage: Sendable {
   }
 
   /// In the order of their first connections; those without a record are left out.
-  let origins: [Origin]
+  package let origins: [Origin]
   /// Loads that were played to their end, or given up for the next.
-  private(set) var loadsPlayed = 0
+  package private(set) var loadsPlayed = 0
 
   private let cues: [Cue]
   private var round = 0
   private var untaken: Set<Int> = []
   private var playing: Set<Int> = []
 
-  init(_ recording: Recording) {
+  package init(_ recording: Recording) {
     var origins: [Origin] = []
     var cues: [Cue] = []
     for connection in recording.connections {
@@ -62,7 +62,7 @@ struct PlaybackStage: Sendable {
   }
 
   /// The role of a client that has just connected, when the server spoke first there.
-  mutating func takeSilently(origin: Int) -> Role? {
+  package mutating func takeSilently(origin: Int) -> Role? {
     let next = cues.first { $0.origin == origin && untaken.contains($0.connection) }
     guard let cue = next ?? cues.first(where: { $0.origin == origin }), cue.beginsByItself else { return nil }
     return take(cue)
@@ -70,10 +70,10 @@ struct PlaybackStage: Sendable {
 
   /// The role of a client whose first request has this target: the first that fits best of those nobody has taken in
   /// this round, else the first that fits in the next.
-  mutating func take(origin: Int, target: String?, hasAuthorization: Bool) -> Role? {
+  package mutating func take(origin: Int, target: String?, hasAuthorization: Bool) -> Role? {
     let here = cues.filter { $0.origin == origin }
     func fit(_ cue: Cue) -> Int {
-      cue.target != target ? 0 : cue.hasAuthorization == hasAuthorization ? 2 : 1
+      target == nil || cue.target != target ? 0 : cue.hasAuthorization == hasAuthorization ? 2 : 1
     }
     func best(of cues: [Cue]) -> Cue? {
       cues.reduce(nil) { best, cue in best.map { fit($0) >= fit(cue) } ?? false ? best : cue }
@@ -85,7 +85,7 @@ struct PlaybackStage: Sendable {
   }
 
   /// The connection that played this role has ended, or its recording has.
-  mutating func ended(_ role: Role) {
+  package mutating func ended(_ role: Role) {
     guard role.round == round else { return }
     playing.remove(role.connection)
     if untaken.isEmpty, playing.isEmpty { beginRound() }
