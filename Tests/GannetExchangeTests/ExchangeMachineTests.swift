@@ -15,7 +15,7 @@ struct ExchangeCase: Sendable, CustomTestStringConvertible {
   var testDescription: String { name }
 
   init(
-    _ name: String, _ methods: [String] = ["GET"], _ input: String, _ events: [String] = [],
+    _ name: String, answering methods: [String] = ["GET"], _ input: String, _ events: [String] = [],
     error: String? = nil, leftOver: Int = 0
   ) {
     (self.name, self.methods, self.input, self.events) = (name, methods, input, events)
@@ -50,13 +50,14 @@ struct ExchangeMachineTests {
       ["200 chunked", "data x", "trailers A=1", "end"]),
     ExchangeCase("until close", ok + "\r\nhello", ["200 close", "data hello", "end, not reusable"]),
     ExchangeCase("until close, nothing", ok + "\r\n", ["200 close", "end, not reusable"]),
-    ExchangeCase("no body: HEAD", ["HEAD"], lengthHead, ["200 none", "end"]),
+    ExchangeCase("no body: HEAD", answering: ["HEAD"], lengthHead, ["200 none", "end"]),
     ExchangeCase(
-      "no body: 204 and 304", ["GET", "GET"],
+      "no body: 204 and 304", answering: ["GET", "GET"],
       "HTTP/1.1 204 No\r\nContent-Length: 5\r\n\r\nHTTP/1.1 304 No\r\nContent-Length: 5\r\n\r\n",
       ["204 none", "end", "304 none", "end"]),
     ExchangeCase(
-      "a tunnel", ["CONNECT"], ok + "Content-Length: 5\r\n\r\nhello", ["200 upgrade", "end, not reusable"],
+      "a tunnel", answering: ["CONNECT"], ok + "Content-Length: 5\r\n\r\nhello",
+      ["200 upgrade", "end, not reusable"],
       leftOver: 5),
     ExchangeCase(
       "chunks and a length", ok + "Transfer-Encoding: chunked\r\nContent-Length: 9\r\n\r\n0\r\n\r\n",
@@ -65,11 +66,11 @@ struct ExchangeMachineTests {
 
   private static let lastingCases = [
     ExchangeCase(
-      "three exchanges", ["GET", "HEAD", "GET"],
+      "three exchanges", answering: ["GET", "HEAD", "GET"],
       lengthHead + "hello" + lengthHead + chunkedHead + "0\r\n\r\n",
       ["200 length(5)", "data hello", "end", "200 none", "end", "200 chunked", "end"]),
     ExchangeCase(
-      "empty lines between", ["GET", "GET"], lengthHead + "hello\r\n\r\n" + lengthHead + "world",
+      "empty lines between", answering: ["GET", "GET"], lengthHead + "hello\r\n\r\n" + lengthHead + "world",
       ["200 length(5)", "data hello", "end", "200 length(5)", "data world", "end"]),
     ExchangeCase(
       "more than the request asked for", lengthHead + "helloEXTRA", ["200 length(5)", "data hello", "end"],
@@ -120,7 +121,7 @@ struct ExchangeMachineTests {
   private static let wrongCases = [
     ExchangeCase("no head", "garbage", error: "status-line at 0"),
     ExchangeCase(
-      "in the second response", ["GET", "GET"], lengthHead + "helloHTTP/2",
+      "in the second response", answering: ["GET", "GET"], lengthHead + "helloHTTP/2",
       ["200 length(5)", "data hello", "end"],
       error: "http-version at 5"),
     ExchangeCase(
