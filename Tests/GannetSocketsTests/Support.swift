@@ -1,3 +1,4 @@
+import GannetSockets
 import Synchronization
 
 #if canImport(Musl)
@@ -80,4 +81,16 @@ final class Counter: Sendable {
   }
 
   func leave() { state.withLock { $0.now -= 1 } }
+}
+
+/// A loop on its way from the thread that ends to the one that hosts it.
+// UNCHECKED: only one of the two threads holds it at a time.
+struct Parcel: @unchecked Sendable {
+  let loop: EventLoop
+}
+
+enum Kept {
+  private static let parcel = Mutex<Parcel?>(nil)
+  static func put(_ new: Parcel) { parcel.withLock { $0 = new } }
+  static func take() -> Parcel? { parcel.withLock { $0.take() } }
 }

@@ -83,7 +83,6 @@ extension EventLoop {
     }
 
     /// The loop is in its turn. True when jobs may have been posted.
-    @discardableResult
     func wake() -> Bool {
       phase.exchange(Phase.awake, ordering: .acquiringAndReleasing) == Phase.signalled
     }

@@ -39,7 +39,7 @@ extension EventLoop {
   package func poll() {
     guard !isClosed else { return }
     enter {
-      handle.wake()
+      takePosted()
       turn(waiting: .none)
     }
     settle()
@@ -128,7 +128,7 @@ extension EventLoop {
       let count = unsafe epoll_wait(
         poller.epoll.number, buffer.baseAddress, CInt(Poller.eventsPerWait), milliseconds)
       cachedNow = nil
-      if handle.wake() { takePosted() }
+      takePosted()
       // A signal that interrupts the wait makes it a turn without events.
       guard count > 0 else { return }
       for index in 0..<Int(count) {
@@ -165,7 +165,7 @@ extension EventLoop {
 
   /// Moves what other threads have posted to this loop's own queue.
   func takePosted() {
-    handle.wake()
+    guard handle.wake() else { return }
     for job in handle.takePosted() { jobs.append(job) }
   }
 }

@@ -5,11 +5,11 @@
 /// time-out that is pushed on with every byte and never fires costs one store.
 ///
 /// Pure: the time is an argument.
-struct TimerHeap: Sendable {
-  typealias Instant = ContinuousClock.Instant
+package struct TimerHeap: Sendable {
+  package typealias Instant = ContinuousClock.Instant
 
   /// A timer's place in the table.
-  typealias Slot = Int
+  package typealias Slot = Int
 
   private struct Timer: Sendable {
     /// When it fires; nil when it isn't armed.
@@ -29,13 +29,13 @@ struct TimerHeap: Sendable {
   private var freeSlots: [Slot] = []
   private var entries: [Entry] = []
 
-  init() {}
+  package init() {}
 
   /// Entries, armed or not yet taken out.
-  var count: Int { entries.count }
+  package var count: Int { entries.count }
 
   /// Makes a timer, not armed.
-  mutating func insert() -> Slot {
+  package mutating func insert() -> Slot {
     if let slot = freeSlots.popLast() {
       timers[slot].isFree = false
       return slot
@@ -45,7 +45,7 @@ struct TimerHeap: Sendable {
   }
 
   /// Forgets a timer. Its slot is given out again once its entry is gone.
-  mutating func remove(_ slot: Slot) {
+  package mutating func remove(_ slot: Slot) {
     guard !timers[slot].isFree else { return }
     timers[slot].deadline = nil
     timers[slot].isFree = true
@@ -54,7 +54,7 @@ struct TimerHeap: Sendable {
   }
 
   /// Sets when the timer fires. O(1) when it already has an entry that isn't later.
-  mutating func arm(_ slot: Slot, at deadline: Instant) {
+  package mutating func arm(_ slot: Slot, at deadline: Instant) {
     timers[slot].deadline = deadline
     guard let position = timers[slot].position else {
       entries.append(Entry(time: deadline, slot: slot))
@@ -69,18 +69,18 @@ struct TimerHeap: Sendable {
   }
 
   /// The timer doesn't fire until it is armed again. O(1).
-  mutating func disarm(_ slot: Slot) {
+  package mutating func disarm(_ slot: Slot) {
     timers[slot].deadline = nil
   }
 
   /// When a timer fires; nil when it isn't armed.
-  func deadline(of slot: Slot) -> Instant? { timers[slot].deadline }
+  package func deadline(of slot: Slot) -> Instant? { timers[slot].deadline }
 
   /// The earliest time at which a timer can be due: right, or too early, never too late. O(1).
-  var nextCheck: Instant? { entries.first?.time }
+  package var nextCheck: Instant? { entries.first?.time }
 
   /// Takes the earliest timer that is due, disarmed; nil when none is.
-  mutating func popDue(at now: Instant) -> Slot? {
+  package mutating func popDue(at now: Instant) -> Slot? {
     while let first = entries.first, first.time <= now {
       guard let deadline = timers[first.slot].deadline else {
         removeEntry(at: 0)

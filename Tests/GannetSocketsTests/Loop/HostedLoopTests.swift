@@ -1,0 +1,169 @@
+import GannetSockets
+import Testing
+
+#if canImport(Musl)
+  import Musl
+#else
+  import Glibc
+#endif
+
+/// A loop whose host knows its descriptor and `poll()` only.
+@Suite("EventLoop that is hosted") struct HostedLoopTests {
+  /// Polls whenever the descriptor is readable, as a host does; false when nothing came in time.
+  static func host(_ loop: EventLoop, until isDone: () -> Bool) -> Bool {
+    while !isDone() {
+      guard isReadable(loop, milliseconds: 20_000) else { return false }
+      loop.poll()
+    }
+    return true
+  }
+
+  static func isReadable(_ loop: EventLoop, milliseconds: CInt = 0) -> Bool {
+    var entry = pollfd(fd: loop.descriptor, events: Int16(POLLIN), revents: 0)
+    return unsafe poll(&entry, 1, milliseconds) == 1
+  }
+
+  static func make() throws -> EventLoop {
+    let loop = try EventLoop()
+    try loop.beginHosting()
+    loop.poll()
+    #expect(!isReadable(loop))
+    return loop
+  }
+
+  @Test func jobsMakeItsDescriptorReadable() throws {
+    let loop = try Self.make()
+    let log = Log()
+    loop.handle.post { loop in
+      log.add("posted")
+      loop.handle.post { _ in log.add("inside") }
+    }
+    loop.perform { _ in log.add("performed") }
+    #expect(Self.isReadable(loop))
+    #expect(Self.host(loop) { log.entries.count == 3 })
+    #expect(!Self.isReadable(loop))
+  }
+
+  @Test func jobsThatPostJobsComeBackInALaterTurn() throws {
+    let loop = try Self.make()
+    let log = Log()
+    @Sendable func again(_ loop: EventLoop) {
+      log.add("")
+      if log.entries.count < 1000 { loop.handle.post(again) }
+    }
+    loop.handle.post(again)
+    loop.poll()
+    #expect(log.entries.count < 1000)
+    #expect(Self.isReadable(loop))
+    #expect(Self.host(loop) { log.entries.count == 1000 })
+    #expect(!Self.isReadable(loop))
+  }
+
+  @Test func anotherThreadMakesItReadable() throws {
+    let loop = try Self.make()
+    let log = Log()
+    let handle = loop.handle
+    Thread.detach { for _ in 0..<100 { handle.post { _ in log.add("") } } }
+    #expect(Self.host(loop) { log.entries.count == 100 })
+  }
+
+  @Test func timersMakeItReadable() throws {
+    let loop = try Self.make()
+    var fired: [String] = []
+    let (first, second) = (
+      loop.makeTimer { _ in fired.append("first") }, loop.makeTimer { _ in fired.append("second") }
+    )
+    second.schedule(at: .now + .milliseconds(6))
+    first.schedule(at: .now + .milliseconds(3))
+    first.schedule(at: .now + .milliseconds(4))
+    #expect(Self.host(loop) { fired.count == 2 })
+    #expect(fired == ["first", "second"])
+    loop.poll()
+    #expect(!Self.isReadable(loop, milliseconds: 5))
+  }
+
+  @Test func timersFromBeforeTheHostAreArmed() throws {
+    let loop = try EventLoop()
+    var fired = false
+    let timer = loop.makeTimer { _ in fired = true }
+    timer.schedule(at: .now + .milliseconds(3))
+    loop.perform { _ in }
+    try loop.beginHosting()
+    #expect(Self.host(loop) { fired })
+    withExtendedLifetime(timer) {}
+  }
+
+  @Test func socketsMakeItReadable() throws {
+    let pair = try Pair()
+    try pair.loop.beginHosting()
+    pair.loop.poll()
+    #expect(!Self.isReadable(pair.loop))
+    var received: [UInt8] = []
+    pair.client.onReady = { [client = pair.client] _ in received += client.receiveAll().bytes }
+    #expect(pair.server.send("hello") == .sent(5))
+    #expect(Self.host(pair.loop) { received.count == 5 })
+    #expect(!Self.isReadable(pair.loop))
+    // What was missed in a pause, too.
+    pair.client.pauseReading(true)
+    #expect(pair.server.send("again") == .sent(5))
+    #expect(Self.host(pair.loop) { !Self.isReadable(pair.loop) })
+    pair.client.pauseReading(false)
+    #expect(Self.isReadable(pair.loop))
+    #expect(Self.host(pair.loop) { received.count == 10 })
+    #expect(!Self.isReadable(pair.loop))
+  }
+
+  @Test func runMayDriveItInBetween() throws {
+    let loop = try Self.make()
+    var log: [String] = []
+    loop.willRun = { log.append("will") }
+    loop.didRun = { log.append("did") }
+    loop.retain()
+    let timer = loop.makeTimer { loop in
+      log.append("timer")
+      loop.release()
+    }
+    timer.schedule(at: .now + .milliseconds(2))
+    loop.run()
+    #expect(log == ["will", "timer", "did"])
+    loop.perform { _ in log.append("job") }
+    #expect(Self.host(loop) { log.last == "job" })
+    withExtendedLifetime(timer) {}
+  }
+
+  @Test func aHostMayPollFromACallback() throws {
+    let loop = try Self.make()
+    var log: [String] = []
+    loop.perform { loop in
+      loop.perform { _ in log.append("inner") }
+      loop.poll()
+      log.append("outer")
+    }
+    loop.poll()
+    #expect(log == ["inner", "outer"])
+    #expect(!Self.isReadable(loop))
+  }
+
+  @Test func itOutlivesTheThreadThatMadeIt() async throws {
+    let log = Log()
+    let handle = await Thread.run {
+      let loop = EventLoop.current
+      do { try loop.beginHosting() } catch { log.add("\(error)") }
+      loop.onShutdown { _ in log.add("shut down") }
+      Kept.put(Parcel(loop: loop))
+      return loop.handle
+    }
+    // Its host polls it here now.
+    let parcel = Kept.take()
+    handle.post { _ in log.add("posted") }
+    let loop = try #require(parcel).loop
+    #expect(Self.hostNow(loop) { log.entries.count == 1 })
+    #expect(log.entries == ["posted"])
+    loop.shutDown()
+    #expect(log.entries == ["posted", "shut down"])
+  }
+
+  private static func hostNow(_ loop: EventLoop, until isDone: () -> Bool) -> Bool {
+    host(loop, until: isDone)
+  }
+}
