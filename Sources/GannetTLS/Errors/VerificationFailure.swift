@@ -48,7 +48,8 @@ extension VerificationFailure {
       return "the certificate's authority is not known (subject \(subject), issuer \(certificate.issuer))"
     case .wrongHost(let expected, let found):
       guard !found.isEmpty else { return "the certificate names no host, so it is not for \(expected)" }
-      return "the certificate is for \(listed(found)), not for \(expected)"
+      let note = found.contains(expected) ? " (it names that address as a DNS name)" : ""
+      return "the certificate is for \(listed(found)), not for \(expected)\(note)"
     case .revoked: return "the certificate was revoked (subject \(subject))"
     case .other(let code):
       // SAFETY: OpenSSL answers with a constant string for any number.
