@@ -74,7 +74,7 @@ let package = Package(
     tests(of: "GannetExchange", ["GannetHTTP"]),
     tests(of: "GannetPolicy", ["GannetHTTP"]),
     tests(of: "GannetSockets"),
-    tests(of: "GannetTLS"),
+    tests(of: "GannetTLS", ["COpenSSL"]),
     tests(of: "Gannet", ["GannetHTTP", "GannetSockets", "GannetTLS", "GannetPolicy"]),
     tests(of: "GannetFoundation", ["Gannet"]),
     tests(of: "FetchTool", ["Gannet", "GannetHTTP", "GannetSockets"]),

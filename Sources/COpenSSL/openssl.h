@@ -36,3 +36,4 @@ static inline int gannet_sk_X509_INFO_num(const STACK_OF(X509_INFO) *s) { return
 static inline X509_INFO *gannet_sk_X509_INFO_value(const STACK_OF(X509_INFO) *s, int i) { return sk_X509_INFO_value(s, i); }
 static inline void gannet_sk_X509_INFO_pop_free(STACK_OF(X509_INFO) *s) { sk_X509_INFO_pop_free(s, X509_INFO_free); }
 static inline unsigned long gannet_XN_FLAG_READABLE(void) { return XN_FLAG_RFC2253 & ~ASN1_STRFLGS_ESC_MSB; }
+static inline long gannet_SSL_set_tlsext_debug_callback(SSL *s, void (*cb)(SSL *, int, int, const unsigned char *, int, void *)) { return SSL_set_tlsext_debug_callback(s, cb); }

@@ -13,6 +13,7 @@ extension TLSEngine {
       return TLSError(
         .verification(failure), code: code, failure.sentence(about: refusal.certificate), hint: failure.hint)
     }
+    if let error = unexpectedProtocol { return error }
     if !isEstablished, let foreign = foreignProtocol {
       return TLSError(
         .protocolFailure, code: code, "the TLS handshake failed: \(peer) did not answer in TLS", hint: foreign
@@ -43,6 +44,16 @@ extension TLSEngine {
     }
     let what = isEstablished ? "ended the connection" : "refused the handshake"
     return TLSError(.protocolFailure, code: code, "\(peer) \(what): \(words)")
+  }
+
+  /// The server selected a protocol that was not offered. Newer releases of OpenSSL refuse that themselves, as a
+  /// "bad extension"; older ones accept it.
+  var unexpectedProtocol: TLSError? {
+    guard !isEstablished, let selected = unsafe wire.pointee.selectedProtocol,
+      !offeredProtocols.contains(selected)
+    else { return nil }
+    return TLSError(
+      .unexpectedProtocol(selected), "the server selected the protocol “\(selected)”, which was not offered")
   }
 
   /// The peer left before the handshake was done.
@@ -87,3 +98,16 @@ extension VerificationFailure {
     }
   }
 }
+
+/// Remembers what the server's ALPN extension says: a list of one name (RFC 7301 section 3.1).
+let noteSelectedProtocol:
+  @convention(c) (
+    OpaquePointer?, Int32, Int32, UnsafePointer<UInt8>?, Int32, UnsafeMutableRawPointer?
+  ) -> Void = { connection, isFromServer, type, data, count, _ in
+    // SAFETY: OpenSSL calls this within a call of the engine, and lends `count` bytes.
+    guard isFromServer == 1, type == TLSEXT_TYPE_application_layer_protocol_negotiation, count > 3,
+      let connection = unsafe connection, let wire = unsafe Wire.of(connection), let data = unsafe data
+    else { return }
+    let name = unsafe UnsafeBufferPointer(start: data + 3, count: Int(count) - 3)
+    unsafe wire.pointee.selectedProtocol = String(decoding: name, as: UTF8.self)
+  }

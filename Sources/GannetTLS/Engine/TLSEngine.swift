@@ -73,6 +73,7 @@ internal import COpenSSL
       throw TLSError.configuration("the host name \(name.text) cannot be sent")
     }
     if let verificationTime { unsafe X509_VERIFY_PARAM_set_time(parameters, Int(verificationTime)) }
+    unsafe gannet_SSL_set_tlsext_debug_callback(connection, noteSelectedProtocol)
     var offer: [UInt8] = []
     for name in protocols where 1...255 ~= name.utf8.count {
       offer.append(UInt8(name.utf8.count))
@@ -245,13 +246,7 @@ extension TLSEngine {
   }
 
   private func checkProtocol() throws(TLSError) {
-    guard !context.isServer, let selected = selectedProtocol, !offeredProtocols.contains(selected) else {
-      return
-    }
-    throw fail(
-      TLSError(
-        .unexpectedProtocol(selected), "the server selected the protocol “\(selected)”, which was not offered"
-      ))
+    if let error = unexpectedProtocol { throw fail(error) }
   }
 
   private func fail(_ error: TLSError) -> TLSError {

@@ -19,6 +19,8 @@ internal import COpenSSL
   var refusal: (code: Int32, certificate: CertificateSummary)?
   /// The server asked for a client certificate.
   var certificateRequested = false
+  /// The protocol that the server says it selected by ALPN.
+  var selectedProtocol: String?
   /// The peer asked for a renegotiation and was refused.
   var refusedRenegotiation = false
 

@@ -8,11 +8,14 @@ extension TLSError {
     return TLSError(.configuration, code: code, "\(sentence): \(words(of: code))")
   }
 
-  /// Takes the first error of this thread's queue, the one that caused the others, and empties the queue.
+  /// Takes the error that says most, and empties this thread's queue: the first of the TLS library's (a cipher's own
+  /// error before it says nothing to a person), else the first of all.
   static func takeFirstError() -> UInt {
-    let code = ERR_get_error()
+    let first = ERR_get_error()
+    var code = first
+    while code != 0, tlsReason(of: code) == nil { code = ERR_get_error() }
     ERR_clear_error()
-    return code
+    return code == 0 ? first : code
   }
 
   /// OpenSSL's own words for a packed error.
