@@ -1,1 +1,7 @@
-print("gannet")
+#if canImport(Musl)
+  import Musl
+#else
+  import Glibc
+#endif
+
+exit(Tool.run(Array(CommandLine.arguments.dropFirst())).rawValue)

@@ -8,7 +8,8 @@ package struct PlaybackStage: Sendable {
   /// A scheme, host and port that connections were made to: one listener plays it.
   package struct Origin: Hashable, Sendable {
     package let scheme: String
-    package let hostAndPort: String
+    package let host: String
+    package let port: UInt16
   }
 
   /// A recorded connection that is being played, in its round.
@@ -42,7 +43,8 @@ package struct PlaybackStage: Sendable {
     for connection in recording.connections {
       let events = recording.records.filter { $0.connection == connection.number }.map(\.event)
       guard let first = events.first else { continue }
-      let origin = Origin(scheme: connection.scheme, hostAndPort: connection.hostAndPort)
+      let origin = Origin(
+        scheme: connection.scheme, host: connection.host.lowercased(), port: UInt16(clamping: connection.port))
       let index = origins.firstIndex(of: origin) ?? origins.count
       if index == origins.count { origins.append(origin) }
       var scanner = RequestScanner()
