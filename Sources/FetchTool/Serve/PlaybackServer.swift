@@ -39,7 +39,9 @@ final class PlaybackServer {
     var rules: [HostRewriter.Rule] = []
     for (index, origin) in stage.origins.enumerated() {
       var address = SocketAddress.loopback
-      if settings.port != 0 { address = .ipv4(0x7f00_0001, port: settings.port &+ UInt16(truncatingIfNeeded: index)) }
+      if settings.port != 0 {
+        address = .ipv4(0x7f00_0001, port: settings.port &+ UInt16(truncatingIfNeeded: index))
+      }
       let listener = try Listener(on: loop, at: address)
       listeners.append(listener)
       let scheme = secure.contains(index) ? "https" : "http"

@@ -44,7 +44,8 @@ package struct PlaybackStage: Sendable {
       let events = recording.records.filter { $0.connection == connection.number }.map(\.event)
       guard let first = events.first else { continue }
       let origin = Origin(
-        scheme: connection.scheme, host: connection.host.lowercased(), port: UInt16(clamping: connection.port))
+        scheme: connection.scheme, host: connection.host.lowercased(), port: UInt16(clamping: connection.port)
+      )
       let index = origins.firstIndex(of: origin) ?? origins.count
       if index == origins.count { origins.append(origin) }
       var scanner = RequestScanner()

@@ -74,7 +74,9 @@ struct ServeCommand {
     _ file: String, _ loop: EventLoop, _ settings: PlaybackServer.Settings
   ) throws(ToolError) -> PlaybackServer {
     let recording = try Recording(file: file)
-    guard !recording.records.isEmpty else { throw ToolError(.cannotRead, "\(file): nothing was recorded in it") }
+    guard !recording.records.isEmpty else {
+      throw ToolError(.cannotRead, "\(file): nothing was recorded in it")
+    }
     do throws(SystemError) { return try PlaybackServer(recording, on: loop, settings: settings) } catch {
       throw ToolError(.cannotConnect, "\(file): cannot listen on port \(settings.port): \(error.words)")
     }
