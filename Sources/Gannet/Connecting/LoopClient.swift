@@ -60,7 +60,7 @@ final class LoopClient {
     let load = LoadDriver(lastLoadID, connection, delegate, on: self)
     loads[ObjectIdentifier(connection)] = load
     loop.retain()
-    load.start()
+    if let failure = connection.hostFailure { load.fail(failure) } else { load.start() }
   }
 
   /// A load was cancelled. One that has not begun lets its delegate go here, on its host.

@@ -20,20 +20,21 @@ extension URLConnection {
 /// A host that has been decided on.
 enum HostBinding: Sendable {
   case loop(EventLoop.Handle)
-  case queue(QueueHost)
+  case hosted(LoopHost)
 
-  init(_ host: URLConnection.Host) {
+  /// Decides on a host. Throws when the system has no descriptors left for a new loop.
+  init(_ host: URLConnection.Host) throws(SystemError) {
     switch host {
-    case .automatic: self = .automatic()
+    case .automatic: self = try .automatic()
     case .shared: self = .loop(EventLoop.shared)
     case .loop(let handle): self = .loop(handle)
-    case .queue(let queue): self = .queue(QueueHost.of(queue))
+    case .queue(let queue): self = .hosted(try LoopHost.of(queue))
     }
   }
 
-  private static func automatic() -> HostBinding {
+  private static func automatic() throws(SystemError) -> HostBinding {
     if let running = EventLoop.running { return .loop(running.handle) }
-    if EventLoop.isMainThread { return .queue(QueueHost.of(.main)) }
+    if EventLoop.isMainThread { return .hosted(try LoopHost.of(.main)) }
     if let existing = EventLoop.existing { return .loop(existing.handle) }
     return .loop(EventLoop.shared)
   }
@@ -42,7 +43,7 @@ enum HostBinding: Sendable {
   func post(_ job: sending @escaping (EventLoop) -> Void) {
     switch self {
     case .loop(let handle): handle.post(job)
-    case .queue(let host): host.post(job)
+    case .hosted(let host): host.post(job)
     }
   }
 }

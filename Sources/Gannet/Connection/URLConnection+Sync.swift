@@ -14,9 +14,7 @@ extension URLConnection {
     _ = try request.loadableAddress()
     let loop: EventLoop
     do throws(SystemError) { loop = try EventLoop() } catch {
-      throw ConnectionError(
-        .unknown, phase: .preparing, url: request.safeURLString, cause: .system(errno: error.errno),
-        reason: error.description)
+      throw ConnectionError(noHost: error, for: request)
     }
     var outcome: Result<(Data, HTTPURLResponse), ConnectionError>?
     let connection = URLConnection(

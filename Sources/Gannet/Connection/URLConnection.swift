@@ -1,4 +1,5 @@
 import GannetHTTP
+import GannetSockets
 import Synchronization
 
 /// One load of one request, reported to a delegate: Apple's `NSURLConnection`, in Swift, on Linux.
@@ -29,6 +30,8 @@ open class URLConnection: @unchecked Sendable {
     enum Phase: Sendable { case created, started, ended }
     var phase = Phase.created
     var host: HostBinding
+    /// Why there is no such host: the load then fails, on the shared loop.
+    var hostFailure: ConnectionError?
     var delegate: DelegateBox?
     var currentRequest: URLRequest
   }
@@ -50,10 +53,16 @@ open class URLConnection: @unchecked Sendable {
     self.tag = tag
     self.configuration = configuration
     self.address = address
+    var failure: ConnectionError?
+    let binding: HostBinding
+    do throws(SystemError) { binding = try HostBinding(host) } catch {
+      failure = ConnectionError(noHost: error, for: request)
+      binding = .loop(EventLoop.shared)
+    }
     self.state = Mutex(
       State(
-        host: HostBinding(host), delegate: delegate.map { DelegateBox(delegate: $0) }, currentRequest: request
-      ))
+        host: binding, hostFailure: failure, delegate: delegate.map { DelegateBox(delegate: $0) },
+        currentRequest: request))
     if startImmediately { start() }
   }
 
@@ -67,10 +76,21 @@ open class URLConnection: @unchecked Sendable {
 
   /// Sets the host for a connection that has not been started; throws once it has.
   public final func schedule(on host: Host) throws(ConnectionError) {
-    let binding = HostBinding(host)
+    let binding: HostBinding
+    do throws(SystemError) { binding = try HostBinding(host) } catch {
+      throw ConnectionError(noHost: error, for: originalRequest)
+    }
+    try schedule(binding)
+  }
+
+  /// As `schedule(on:)`, on a host that is driven elsewhere.
+  package final func schedule(in host: LoopHost) throws(ConnectionError) { try schedule(.hosted(host)) }
+
+  private func schedule(_ binding: HostBinding) throws(ConnectionError) {
     let isLate = state.withLock { state in
       guard state.phase == .created else { return true }
       state.host = binding
+      state.hostFailure = nil
       return false
     }
     if isLate {
@@ -118,6 +138,8 @@ open class URLConnection: @unchecked Sendable {
       return delegate.map { DelegateBox(delegate: $0) }
     }?.delegate
   }
+
+  final var hostFailure: ConnectionError? { state.withLock { $0.hostFailure } }
 
   /// The load is over: nothing may be posted for it any more.
   final func ended() { state.withLock { $0.phase = .ended } }

@@ -7,6 +7,13 @@ import GannetTLS
 // What the layers throw, as the one error that users see. Each conversion is exhaustive.
 
 extension ConnectionError {
+  /// The system has no descriptors left for the loop that a load was to run on.
+  package init(noHost error: SystemError, for request: URLRequest) {
+    self.init(
+      .unknown, phase: .preparing, url: request.safeURLString, cause: .system(errno: error.errno),
+      reason: "there is no event loop for this load: \(error)")
+  }
+
   /// The peer broke HTTP's syntax, passed a limit, or ended too early.
   init(_ error: SyntaxError, phase: Phase, url: String) {
     let code: Code =

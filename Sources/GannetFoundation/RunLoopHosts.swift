@@ -1,0 +1,139 @@
+import CoreFoundation
+import Foundation
+import Gannet
+import GannetSockets
+import Synchronization
+
+/// The event loops that live in run loops: one for each run loop and set of modes.
+///
+/// A version-1 source waits for the loop's epoll descriptor: on Linux a port is a descriptor.
+enum RunLoopHosts {
+  private struct Place: Hashable, Sendable {
+    let runLoop: ObjectIdentifier
+    let modes: Set<String>
+  }
+
+  private static let hosts = Mutex<[Place: LoopHost]>([:])
+
+  static func host(in runLoop: RunLoop, _ modes: [RunLoop.Mode]) throws(SystemError) -> LoopHost {
+    let place = Place(runLoop: ObjectIdentifier(runLoop), modes: Set(modes.map(\.rawValue)))
+    let result = hosts.withLock { hosts -> Result<LoopHost, SystemError> in
+      if let host = hosts[place] { return .success(host) }
+      return Result { () throws(SystemError) in
+        let attachment = RunLoopAttachment(modes: place.modes)
+        let host = try LoopHost(EventLoop()) { attachment.attached(to: $0) }
+        find(runLoop, modes, attachment) { forget(place) }
+        hosts[place] = host
+        return host
+      }
+    }
+    return try result.get()
+  }
+
+  private static func forget(_ place: Place) {
+    hosts.withLock { $0.removeValue(forKey: place) }?.hostEnded()
+  }
+
+  /// Finds the Core Foundation run loop beneath a Foundation one. Only its own thread can ask for it, and a timer is
+  /// what reaches a run loop that waits on another thread: `perform` does not wake it on Linux.
+  private static func find(
+    _ runLoop: RunLoop, _ modes: [RunLoop.Mode], _ attachment: RunLoopAttachment,
+    threadEnded: @escaping @Sendable () -> Void
+  ) {
+    if runLoop === RunLoop.main { return attachment.found(CFRunLoopGetMain()) }
+    let arrive: @Sendable () -> Void = {
+      attachment.found(CFRunLoopGetCurrent())
+      // Foundation lets go of a thread's dictionary when the thread ends.
+      let key = "gannet.run-loop-hosts"
+      let ends = Thread.current.threadDictionary[key] as? [ThreadEnd] ?? []
+      Thread.current.threadDictionary[key] = ends + [ThreadEnd(threadEnded)]
+    }
+    if runLoop === RunLoop.current { return arrive() }
+    let timer = Timer(timeInterval: 0, repeats: false) { _ in arrive() }
+    for mode in modes { runLoop.add(timer, forMode: mode) }
+  }
+}
+
+/// Says that its thread has ended.
+private final class ThreadEnd {
+  private let tell: () -> Void
+  init(_ tell: @escaping () -> Void) { self.tell = tell }
+  deinit { tell() }
+}
+
+/// The source in a run loop. Attached and detached from any thread; Core Foundation's run loops allow that.
+private final class RunLoopAttachment: LoopAttachment {
+  private let modes: Set<String>
+  private let state = Mutex(State())
+
+  // UNCHECKED: Core Foundation's run loops and sources are thread-safe, and what is here is under a Mutex.
+  private struct State: @unchecked Sendable {
+    var runLoop: CFRunLoop?
+    var source: CFRunLoopSource?
+    var isWanted = false
+  }
+
+  /// `kCFStringEncodingUTF8`, which the module does not bring.
+  private static let utf8: CFStringEncoding = 0x0800_0100
+
+  init(modes: Set<String>) { self.modes = modes }
+
+  /// The run loop is known.
+  func found(_ runLoop: CFRunLoop) {
+    state.withLock { state in
+      state.runLoop = runLoop
+      update(&state)
+    }
+  }
+
+  func attached(to host: LoopHost) -> any LoopAttachment {
+    state.withLock { state in
+      if state.source == nil { state.source = RunLoopAttachment.makeSource(host) }
+      state.isWanted = true
+      update(&state)
+    }
+    return self
+  }
+
+  func detach() {
+    state.withLock { state in
+      state.isWanted = false
+      update(&state)
+    }
+  }
+
+  private func update(_ state: inout State) {
+    guard let runLoop = state.runLoop, let source = state.source else { return }
+    for mode in modes {
+      // SAFETY: the text is read within the call.
+      let name = unsafe CFStringCreateWithCString(nil, mode, RunLoopAttachment.utf8)
+      if state.isWanted {
+        CFRunLoopAddSource(runLoop, source, name)
+      } else {
+        CFRunLoopRemoveSource(runLoop, source, name)
+      }
+    }
+    if state.isWanted { CFRunLoopWakeUp(runLoop) }
+  }
+
+  private static func makeSource(_ host: LoopHost) -> CFRunLoopSource? {
+    // SAFETY: the host outlives its source: it is kept by its registry until its thread has ended, and the source is
+    // removed then. Core Foundation calls back on the run loop's thread.
+    // UNCHECKED: a C callback needs a plain pointer.
+    var context = unsafe CFRunLoopSourceContext1()
+    unsafe context.version = 1
+    unsafe context.info = Unmanaged.passUnretained(host).toOpaque()
+    unsafe context.getPort = { info in unsafe RunLoopAttachment.host(info)?.loop.descriptor ?? -1 }
+    unsafe context.perform = { info in unsafe RunLoopAttachment.host(info)?.turn() }
+    return unsafe withUnsafeMutablePointer(to: &context) { pointer in
+      unsafe pointer.withMemoryRebound(to: CFRunLoopSourceContext.self, capacity: 1) {
+        unsafe CFRunLoopSourceCreate(nil, 0, $0)
+      }
+    }
+  }
+
+  private static func host(_ info: UnsafeMutableRawPointer?) -> LoopHost? {
+    // SAFETY: `info` is what `makeSource` put there. UNCHECKED: a C callback has a plain pointer.
+    unsafe info.map { unsafe Unmanaged<LoopHost>.fromOpaque($0).takeUnretainedValue() }
+  }
+}
