@@ -8,7 +8,8 @@ help: ## this list
 
 demo: ## play recorded answers on a loopback server and fetch them, printing each callback (no network needed)
 	@Tests/Checks/require.sh
-	@swift run -q gannet demo
+	@swift build --product gannet
+	@"$$(swift build --show-bin-path)/gannet" demo
 
 test: ## build and run every test
 	@Tests/Checks/require.sh
@@ -38,6 +39,7 @@ lint: ## check format, layers, unsafe code and marked exceptions
 	@Tests/Checks/layers.sh
 	@Tests/Checks/unsafe.sh
 	@Tests/Checks/paths.sh
+	@Tests/Checks/readme.sh
 
 fuzz: ## run every fuzz target for a while (SECONDS_EACH=30)
 	@Tests/Checks/require.sh

@@ -39,6 +39,9 @@ done
 listed=Sources/GannetHTTP/A.swift
 expect unsafe.sh 'has no unsafe code' 'let a = 1'
 expect unsafe.sh pass $'// SAFETY: bounded by n\nlet a = unsafe b()\nlet c = unsafe d()'
+blank_lines=$(printf '\n%.0s' {1..20} && echo x)
+expect unsafe.sh 'without a SAFETY' $'// SAFETY: bounded by n\n'"${blank_lines%x}"'let a = unsafe b()'
+expect unsafe.sh pass $'// SAFETY (all of the below): bounded by n\n'"${blank_lines%x}"'let a = unsafe b()'
 expect unsafe.sh 'without a SAFETY' $'{\n  // SAFETY: bounded by n\n  unsafe b()\n}\nunsafe d()'
 expect paths.sh pass 'let a = "/dev/null"'
 expect paths.sh 'machine' "let a = \"$(printf '/%s/%s' home someone)\""

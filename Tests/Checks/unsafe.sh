@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Unsafe is a place, not a habit. In Sources:
 # - `unsafe` (and the attributes `@unsafe` and `@safe`) stands only in the files that unsafe-files.txt names, and each
-#   use is covered by a `// SAFETY:` comment: on its line, or above it in the same block and at most 15 lines away;
+#   use is covered by a `// SAFETY:` comment: on its line, or above it in the same block and at most 15 lines away
+#   (`// SAFETY (all of …):` covers the rest of its block);
 # - what the compiler or a trap must take on trust has `// UNCHECKED: reason` on its line or in the comment before it.
 set -euo pipefail
 cd "${1:-$(dirname "$0")/../..}"
@@ -37,13 +38,15 @@ git ls-files -co --exclude-standard 'Sources/*.swift' | xargs awk '
     code = strip($0)
     blank = (code ~ /^[[:space:]]*$/)
     if (safety && !blank && indent($0) < safetyIndent) safety = 0
-    if (comment ~ /SAFETY: *[^ ]/) { safety = FNR; safetyIndent = indent($0) }
+    if (comment ~ /SAFETY( \([^)]*\))?: *[^ ]/) {
+      safety = FNR; safetyIndent = indent($0); reach = comment ~ /SAFETY \(/ ? 100000 : 15
+    }
     if (comment ~ /UNCHECKED: *[^ ]/) excused = 1
 
     if (code ~ /(^|[^A-Za-z0-9_.(])unsafe[[:space:](]|(^|[^A-Za-z0-9_])@(un)?safe([^A-Za-z0-9_]|$)|[(]unsafe[[:space:]]/) {
       uses++; used[FILENAME] = 1
       if (!(FILENAME in listed)) complain("unsafe code in a file that unsafe-files.txt does not name")
-      if (!safety || FNR - safety > 15) complain("unsafe code without a SAFETY comment above it")
+      if (!safety || FNR - safety > reach) complain("unsafe code without a SAFETY comment above it")
     }
     word = ""
     if (code ~ /@unchecked[[:space:]]+Sendable/) word = "@unchecked Sendable"
