@@ -213,6 +213,8 @@ frontend fixtures
   http-request redirect code 301 location /target if { path /moved }
   http-request redirect prefix http://127.0.0.1:$port/deep if { path /prefix }
   http-request return status 200 content-type text/plain string "you found it" if { path /target /deep/prefix }
+  http-request early-hint Link "</style.css>; rel=preload" if { path /hinted }
+  http-request return status 200 content-type text/plain string "after the hint" if { path /hinted }
   default_backend nowhere
 backend nowhere
 CONF
@@ -220,6 +222,7 @@ CONF
   await_port "$port"
   record haproxy/redirect "$at/moved"
   record haproxy/redirect-prefix "$at/prefix"
+  record haproxy/early-hints "$at/hinted"
   record haproxy/unavailable "$at/elsewhere"
   end_all
 }
@@ -285,8 +288,8 @@ movie_output off
 CONF
   start motion -n -c "$work/motion.conf"
   await_port "$port"
-  sleep 2 # for the first pictures
-  (sleep 2; kill "$last") &
+  sleep 4 # for the first pictures
+  (sleep 3; kill "$last") &
   record motion/stream "http://127.0.0.1:$port/"
   end_all
 }
