@@ -28,8 +28,8 @@ public struct HTTPURL: Sendable {
     case ipv6
   }
 
-  /// The longest text accepted: 8 MiB.
-  public static let maximumBytes = 8 << 20
+  /// The longest text accepted, as in Chromium: 2 MiB.
+  public static let maximumBytes = 2 << 20
 
   /// The text as it was given.
   public let text: String

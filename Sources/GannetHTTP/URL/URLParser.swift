@@ -22,7 +22,7 @@ struct URLParser {
   /// Reads all of `input`. Errors' offsets are from its start.
   mutating func parse(_ input: Span<UInt8>) throws(URLSyntaxError) {
     guard input.count <= HTTPURL.maximumBytes else {
-      throw URLSyntaxError(.tooLong, at: HTTPURL.maximumBytes, "the URL is longer than 8 MiB")
+      throw URLSyntaxError(.tooLong, at: HTTPURL.maximumBytes, "the URL is longer than 2 MiB")
     }
     var start = 0
     var end = input.count

@@ -58,6 +58,11 @@ func urlOutcome(_ input: String, at base: String? = nil) -> Result<HTTPURL, URLS
   }
 }
 
+extension Result where Success == HTTPURL, Failure == URLSyntaxError {
+  /// The URL, or nil.
+  var url: HTTPURL? { if case .success(let url) = self { url } else { nil } }
+}
+
 /// The bytes of a text whose percent-escapes are decoded.
 func percentDecoded(_ text: String) -> [UInt8] {
   var bytes: [UInt8] = []

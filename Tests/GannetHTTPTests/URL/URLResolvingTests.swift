@@ -1,4 +1,5 @@
 import GannetHTTP
+import TestSupport
 import Testing
 
 @Suite("HTTPURL: references")
@@ -100,6 +101,33 @@ struct URLResolvingTests {
     #expect(inherited.text == expected)
     #expect(try HTTPURL(expected).canonical == inherited)
     #expect(inherited.fragment == (try HTTPURL(expected)).fragment)
+  }
+
+  @Test("made-up references: no trap, a canonical URL or an error with its place", arguments: 0..<8)
+  func random(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    let pieces = [
+      "http:", "//", "/", "\\", "..", ".", "%2e", "%", "@", ":", "[", "]", "::", "1", "0x", "h", "?", "#",
+      " ", "\t", "é", "%25",
+    ]
+    let base = try HTTPURL(seed % 2 == 0 ? "http://u:p@h:81/a/b?c#d" : "foo:/a/b")
+    for _ in 0..<2000 {
+      var reference: [UInt8] = []
+      for _ in 0..<Int.random(in: 0..<10, using: &random) {
+        reference += pieces[Int.random(in: 0..<pieces.count, using: &random)].utf8
+      }
+      do throws(URLSyntaxError) {
+        let url = try base.resolving(reference.span)
+        #expect(url.isCanonical)
+        #expect(urlOutcome(url.text) == .success(url), "\(String(decoding: reference, as: UTF8.self))")
+        #expect(
+          url.withoutUserInfo.withoutFragment == urlOutcome(url.withoutUserInfo.withoutFragment.text).url)
+        #expect(url.withoutUserInfo.user == nil && url.withoutUserInfo.hostField == url.hostField)
+        #expect(url.withoutFragment.fragment == nil && url.withoutFragment.requestTarget == url.requestTarget)
+      } catch {
+        #expect((0...reference.count).contains(error.offset))
+      }
+    }
   }
 
   @Test("every byte, in every place, either gives a canonical URL or an error with its place")

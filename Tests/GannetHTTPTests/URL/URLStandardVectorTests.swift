@@ -62,6 +62,7 @@ struct URLStandardVectorTests {
         }
       tally.differ(difference, id, "\(href) was refused: \(error)")
     case (.success(let url), let href?):
+      #expect(urlOutcome(url.text) == .success(url) && url.isCanonical, "\(id)")
       if url.text == href { return compareParts(url, row, id) }
       tally.differ(differOnlyInEncoding(url.text, href) ? .encoding : nil, id, "\(url.text), not \(href)")
     }
