@@ -19,4 +19,9 @@ extension URLConnection {
     }
     try schedule(in: host)
   }
+
+  /// As ``schedule(in:forModes:)`` with one mode: Apple's method.
+  public func schedule(in runLoop: RunLoop, forMode mode: RunLoop.Mode) throws(ConnectionError) {
+    try schedule(in: runLoop, forModes: [mode])
+  }
 }
