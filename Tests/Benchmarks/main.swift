@@ -35,6 +35,9 @@ case "file":
   runOnOwnLoop(plan)
 case "mjpeg": runStream(plan)
 case "idle": runIdle(plan, streams: width)
+case "seqrunloop":
+  plan.warmUp = 200
+  runOnRunLoop(plan)
 case "seqqueue":
   plan.warmUp = 200
   runOnQueue(plan)

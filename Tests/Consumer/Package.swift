@@ -14,6 +14,7 @@ let package = Package(
     program("Smallest"),
     program("Camera"),
     program("OwnLoop"),
+    program("RunLoopThread", ["Gannet", "GannetFoundation"]),
     program("MainQueue"),
     program("TaskExecutor"),
     program("PlainAwait"),

@@ -27,7 +27,7 @@ expect() {
   fi
   echo "consumer: $1 prints \"${3//$'\n'/; }\""
 }
-for program in OwnLoop MainQueue TaskExecutor PlainAwait; do expect $program '/bytes?n=300000' '200 300000'; done
+for program in OwnLoop RunLoopThread MainQueue TaskExecutor PlainAwait; do expect $program '/bytes?n=300000' '200 300000'; done
 expect Smallest /small '100 bytes'
 expect Camera '/mjpeg?n=2&size=40000' \
   $'picture 1: 40000 bytes\npicture 2: 40000 bytes\nthe stream ended after 2 pictures'
