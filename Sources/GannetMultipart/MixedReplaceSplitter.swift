@@ -103,9 +103,8 @@ public struct MixedReplaceSplitter: Sendable {
   /// Makes a splitter of the body of a response with this `Content-Type` value; nil when it is not
   /// `multipart/x-mixed-replace`.
   public init?(contentType: String, limits: Limits = Limits()) {
-    let parameter = BoundaryParameter(contentType: contentType)
-    guard parameter.mediaType == "multipart/x-mixed-replace" else { return nil }
-    self.init(boundary: parameter.boundary, limits: limits)
+    guard let type = MediaType(contentType), type.essence == "multipart/x-mixed-replace" else { return nil }
+    self.init(boundary: type.boundary, limits: limits)
   }
 
   /// Takes the next piece of input.
