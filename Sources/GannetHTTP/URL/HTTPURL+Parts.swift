@@ -2,7 +2,8 @@ extension HTTPURL {
   /// The scheme in lower case, without its colon.
   public var scheme: String { part(0, layout.schemeEnd) }
 
-  /// The user name, percent-decoded (bytes that are not UTF-8 are read as Latin-1), or nil when there is none.
+  /// The user name, percent-decoded (bytes that are not UTF-8 are read as Latin-1), or nil when there is
+  /// none.
   public var user: String? {
     layout.passwordEnd > layout.authorityStart ? decodedPart(layout.authorityStart, layout.userEnd) : nil
   }
@@ -12,19 +13,21 @@ extension HTTPURL {
     layout.passwordEnd > layout.userEnd ? decodedPart(layout.userEnd + 1, layout.passwordEnd) : nil
   }
 
-  /// The host as it is connected to: a name or an address, in lower case, without brackets and zone. Empty only for
-  /// schemes that do without.
+  /// The host as it is connected to: a name or an address, in lower case, without brackets and zone. Empty
+  /// only for schemes that do without.
   public var host: String { part(layout.hostStart, layout.hostEnd) }
 
   /// What kind of thing `host` is.
   public var hostKind: HostKind { layout.hostKind }
 
-  /// The zone (network interface) of an IPv6 address, or nil. The URL writes it `[fe80::1%25eth0]` (RFC 6874).
+  /// The zone (network interface) of an IPv6 address, or nil. The URL writes it `[fe80::1%25eth0]` (RFC
+  /// 6874).
   public var zone: String? {
     layout.zoneEnd > layout.hostEnd ? part(layout.hostEnd + 3, layout.zoneEnd) : nil
   }
 
-  /// The effective port: the one named, else the scheme's default (http and ws 80, https and wss 443, ftp 21), else 0.
+  /// The effective port: the one named, else the scheme's default (http and ws 80, https and wss 443, ftp
+  /// 21), else 0.
   public var port: UInt16 { layout.port }
 
   /// The port that the text names, or nil. It may be the scheme's default.
@@ -46,8 +49,8 @@ extension HTTPURL {
   /// What the request line names in origin-form (RFC 9112 section 3.2.1): path and query, never the fragment.
   public var requestTarget: String { part(layout.pathStart, layout.queryEnd) }
 
-  /// The value of the `Host` field (RFC 9110 section 7.2): the host, in brackets and without its zone when it is an
-  /// IPv6 address, and the port when it is not the scheme's default.
+  /// The value of the `Host` field (RFC 9110 section 7.2): the host, in brackets and without its zone when it
+  /// is an IPv6 address, and the port when it is not the scheme's default.
   public var hostField: String {
     guard layout.hasAuthority else { return "" }
     return layout.zoneEnd > layout.hostEnd
@@ -63,7 +66,10 @@ extension HTTPURL {
 
   /// Whether both URLs have the same scheme, host and effective port.
   public func hasSameOrigin(as other: HTTPURL) -> Bool {
-    layout.port == other.layout.port && host == other.host && scheme == other.scheme && zone == other.zone
+    layout.port == other.layout.port
+      && utf8(layout.hostStart, layout.zoneEnd).elementsEqual(
+        other.utf8(other.layout.hostStart, other.layout.zoneEnd))
+      && utf8(0, layout.schemeEnd).elementsEqual(other.utf8(0, other.layout.schemeEnd))
   }
 
   /// This URL without user name and password; itself when it has none, else in canonical form.
@@ -82,7 +88,8 @@ extension HTTPURL {
     return HTTPURL(text: text, canonicalText: text, layout: layout)
   }
 
-  /// This URL with the fragment of `other`, in canonical form; itself when it has one of its own or `other` has none.
+  /// This URL with the fragment of `other`, in canonical form; itself when it has one of its own or `other`
+  /// has none.
   ///
   /// A redirect inherits the fragment that way (RFC 9110 section 10.2.2).
   public func inheritingFragment(from other: HTTPURL) -> HTTPURL {

@@ -1,11 +1,12 @@
 extension HTTPURL {
-  /// The URL that a reference, such as the value of a `Location` field, means when it is read here, in canonical form
-  /// (RFC 3986 section 5).
+  /// The URL that a reference, such as the value of a `Location` field, means when it is read here, in
+  /// canonical form (RFC 3986 section 5).
   ///
-  /// As servers force it: spaces and control characters around it and tabs and line ends in it are dropped, other bytes
-  /// that a URL may not hold (UTF-8, Latin-1, controls) are percent-encoded one by one, `\` is read as `/`, any number of slashes may announce the host, and a
-  /// reference that repeats the scheme of this URL without `//` is relative. The fragment is the reference's own, see
-  /// `inheritingFragment(from:)`. An error's offset is the byte of `reference`.
+  /// As servers force it: spaces and control characters around it and tabs and line ends in it are dropped,
+  /// other bytes that a URL may not hold (UTF-8, Latin-1, controls) are percent-encoded one by one, `\` is
+  /// read as `/`, any number of slashes may announce the host, and a reference that repeats the scheme of
+  /// this URL without `//` is relative. The fragment is the reference's own, see `inheritingFragment(from:)`.
+  /// An error's offset is the byte of `reference`.
   public func resolving(_ reference: Span<UInt8>) throws(URLSyntaxError) -> HTTPURL {
     var start = 0
     var end = reference.count

@@ -1,20 +1,21 @@
 /// An absolute URL: an immutable value that keeps the text it was given and knows its canonical form.
 ///
-/// The parts (`host`, `path`, …) are those of the canonical form, which is what a request is made of; `text` is the
-/// only thing that still shows how the URL was written. Canonical is (design section 4, rule 7):
+/// The parts (`host`, `path`, …) are those of the canonical form, which is what a request is made of; `text`
+/// is the only thing that still shows how the URL was written. Canonical is (design section 4, rule 7):
 /// - scheme and host in lower case, the scheme's default port dropped, an empty path as `/`;
-/// - percent-escapes of the host decoded; numbers in any base as a dotted IPv4 address (`0x7f.1` → `127.0.0.1`),
-///   an IPv6 address in its shortest form (RFC 5952);
+/// - percent-escapes of the host decoded; numbers in any base as a dotted IPv4 address (`0x7f.1` →
+///   `127.0.0.1`), an IPv6 address in its shortest form (RFC 5952);
 /// - `.` and `..` segments of the path resolved, `\` read as `/`;
-/// - characters that RFC 3986 does not allow where they stand percent-encoded, non-ASCII ones as UTF-8. What it
-///   allows stays as it is, escapes included, and so does a `%` that begins no escape;
+/// - characters that RFC 3986 does not allow where they stand percent-encoded, non-ASCII ones as UTF-8. What
+///   it allows stays as it is, escapes included, and so does a `%` that begins no escape;
 /// - spaces around the text dropped, an empty user and password dropped.
 ///
-/// Parts lie in one string and are cut from it when asked for: parsing a canonical URL makes one temporary buffer
-/// and keeps no copy. A host with non-ASCII characters is refused with `URLSyntaxError.Rule.nonASCIIHost`.
+/// Parts lie in one string and are cut from it when asked for: parsing a canonical URL makes one temporary
+/// buffer and keeps no copy. A host with non-ASCII characters is refused with
+/// `URLSyntaxError.Rule.nonASCIIHost`.
 ///
-/// Any scheme can be held. `http`, `https`, `ws`, `wss` and `ftp` need a host and have the tolerances above; others
-/// are read by RFC 3986 alone.
+/// Any scheme can be held. `http`, `https`, `ws`, `wss` and `ftp` need a host and have the tolerances above;
+/// others are read by RFC 3986 alone.
 ///
 /// Sources: RFC 3986, RFC 9110 section 4.2, RFC 6874 (zones), url.spec.whatwg.org (the tolerances).
 public struct HTTPURL: Sendable {
@@ -45,7 +46,8 @@ public struct HTTPURL: Sendable {
 
   /// Reads an absolute URL that a caller gave.
   ///
-  /// Spaces around it are dropped; a control character in it (CR, LF, NUL, tab) is refused. Linear in the length.
+  /// Spaces around it are dropped; a control character in it (CR, LF, NUL, tab) is refused. Linear in the
+  /// length.
   public init(_ text: String) throws(URLSyntaxError) {
     try self.init(text, by: .caller)
   }

@@ -1,5 +1,6 @@
-/// IPv4 addresses as host names spell them: one to four numbers, decimal, octal (`0177`) or hexadecimal (`0x7f`),
-/// the last filling the bytes that are left, and perhaps a dot at the end (url.spec.whatwg.org, "IPv4 parser").
+/// IPv4 addresses as host names spell them: one to four numbers, decimal, octal (`0177`) or hexadecimal
+/// (`0x7f`), the last filling the bytes that are left, and perhaps a dot at the end (url.spec.whatwg.org,
+/// "IPv4 parser").
 enum IPv4Text {
   /// Whether the last label of `host` (in lower case) is a number, so that the host must be an address.
   static func isNumeric(_ host: Span<UInt8>) -> Bool {

@@ -72,7 +72,8 @@ enum IPv6Text {
     return moved
   }
 
-  /// The IPv4 address at the end of `text`: four decimal numbers without leading zeros, and nothing after them.
+  /// The IPv4 address at the end of `text`: four decimal numbers without leading zeros, and nothing after
+  /// them.
   private static func dotted(_ text: Span<UInt8>, _ start: Int) -> UInt32? {
     var value: UInt32 = 0
     var position = start
@@ -93,7 +94,8 @@ enum IPv6Text {
     return position == text.count ? value : nil
   }
 
-  /// Appends the shortest form: hexadecimal in lower case, the first longest run of two or more zero groups as `::`.
+  /// Appends the shortest form: hexadecimal in lower case, the first longest run of two or more zero groups
+  /// as `::`.
   static func append(_ address: Address, to output: inout [UInt8]) {
     let zeros = longestZeros(address)
     var group = 0

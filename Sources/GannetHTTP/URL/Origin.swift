@@ -1,7 +1,7 @@
 /// Who answers for a URL: scheme, host and effective port (RFC 6454 section 4, RFC 9110 section 4.3.1).
 ///
-/// Two origins are equal only when all three are. `example.com.` is another host than `example.com`: name servers
-/// and certificates may tell them apart, so credentials do not pass from one to the other.
+/// Two origins are equal only when all three are. `example.com.` is another host than `example.com`: name
+/// servers and certificates may tell them apart, so credentials do not pass from one to the other.
 public struct Origin: Hashable, Sendable {
   /// The scheme, in lower case.
   public let scheme: String

@@ -14,8 +14,8 @@ extension UInt8 {
     isASCIIAlphanumeric || self == UInt8(ascii: "+") || self == UInt8(ascii: "-") || self == UInt8(ascii: ".")
   }
 
-  /// `unreserved` and `sub-delims` of RFC 3986 section 2, and `%`, which stays as it is even when what follows
-  /// is no escape.
+  /// `unreserved` and `sub-delims` of RFC 3986 section 2, and `%`, which stays as it is even when what
+  /// follows is no escape.
   @inline(__always) var isURLWordByte: Bool {
     if isASCIIAlphanumeric { return true }
     switch self {

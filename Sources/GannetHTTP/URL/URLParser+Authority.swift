@@ -30,8 +30,8 @@ extension URLParser {
     }
   }
 
-  /// Writes `user:password@`; `end` is the place of the `@`. An empty password is left out, and so is all of it when
-  /// both are empty.
+  /// Writes `user:password@`; `end` is the place of the `@`. An empty password is left out, and so is all of
+  /// it when both are empty.
   private mutating func writeUserInfo(_ input: Span<UInt8>, _ start: Int, _ end: Int) {
     var colon = start
     while colon < end, input[colon] != UInt8(ascii: ":") { colon += 1 }

@@ -1,9 +1,9 @@
 /// Reads an absolute URL and writes its canonical form, noting where each part lies in it.
 ///
-/// The grammar is RFC 3986's; the tolerances are the URL standard's (url.spec.whatwg.org), for the schemes that
-/// have an authority and a hierarchy by nature ("special" there): `\` is read as `/`, the host is percent-decoded and
-/// lower-cased, numbers are IPv4 addresses. What RFC 3986 does not allow at its place is percent-encoded, what it
-/// allows stays as it is, `%` always stays. Linear in the input, one buffer.
+/// The grammar is RFC 3986's; the tolerances are the URL standard's (url.spec.whatwg.org), for the schemes
+/// that have an authority and a hierarchy by nature ("special" there): `\` is read as `/`, the host is
+/// percent-decoded and lower-cased, numbers are IPv4 addresses. What RFC 3986 does not allow at its place is
+/// percent-encoded, what it allows stays as it is, `%` always stays. Linear in the input, one buffer.
 struct URLParser {
   /// Who wrote the text. A caller's control characters are refused, a server's are percent-encoded.
   enum Author { case caller, peer }
@@ -47,8 +47,9 @@ struct URLParser {
     parseRest(input, position, end)
   }
 
-  /// The place after the slashes that announce an authority, or nil when there are none. Servers write `https:/host` and
-  /// `https:///host` too; of a caller these are mistakes (design section 4, rule 1: http without a host).
+  /// The place after the slashes that announce an authority, or nil when there are none. Servers write
+  /// `https:/host` and `https:///host` too; of a caller these are mistakes (design section 4, rule 1: http
+  /// without a host).
   private func authorityStart(_ input: Span<UInt8>, _ start: Int, _ end: Int) throws(URLSyntaxError) -> Int? {
     if isSpecial, author == .peer {
       var position = start
@@ -148,7 +149,8 @@ struct URLParser {
     }
   }
 
-  /// Writes a path that begins with a slash, its dot segments resolved (RFC 3986 section 5.2.4; `%2e` is a dot too).
+  /// Writes a path that begins with a slash, its dot segments resolved (RFC 3986 section 5.2.4; `%2e` is a
+  /// dot too).
   private mutating func writePath(_ input: Span<UInt8>, _ start: Int, _ end: Int) {
     let pathStart = output.count
     var position = start

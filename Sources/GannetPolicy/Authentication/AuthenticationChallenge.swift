@@ -1,4 +1,5 @@
-/// One challenge of a `WWW-Authenticate` field: a scheme with its parameters, or with a token68 (RFC 9110 section 11.3).
+/// One challenge of a `WWW-Authenticate` field: a scheme with its parameters, or with a token68 (RFC 9110
+/// section 11.3).
 package struct AuthenticationChallenge: Hashable, Sendable {
   /// A parameter: its name in lower case, its value without quotes and their backslashes.
   package struct Parameter: Hashable, Sendable {

@@ -1,11 +1,12 @@
 package import GannetHTTP
 
-/// Reads the challenges of `WWW-Authenticate` fields (RFC 9110 section 11.6.1): a list whose commas separate both
-/// challenges and their parameters, so whether a word is a scheme or a name shows only after it.
+/// Reads the challenges of `WWW-Authenticate` fields (RFC 9110 section 11.6.1): a list whose commas separate
+/// both challenges and their parameters, so whether a word is a scheme or a name shows only after it.
 ///
 /// It never fails; what servers get wrong is read as browsers read it:
 /// - a quoted value that isn't closed ends with the field;
-/// - an unquoted value is all up to a comma or white space, whatever it holds (`'foo'`, `\f\o\o`, base64 with `=`);
+/// - an unquoted value is all up to a comma or white space, whatever it holds (`'foo'`, `\f\o\o`, base64 with
+///   `=`);
 /// - commas may be missing between parameters or be there without anything between them;
 /// - a parameter or value that belongs to no challenge is skipped.
 ///
@@ -62,7 +63,8 @@ package struct AuthenticationChallengeParser {
     return true
   }
 
-  /// Reads what follows a scheme as a token68 when it is one: its characters, any `=`, and then a comma or the end.
+  /// Reads what follows a scheme as a token68 when it is one: its characters, any `=`, and then a comma or
+  /// the end.
   private mutating func readToken68(_ value: Span<UInt8>) {
     var end = position
     while end < value.count, isToken68Byte(value[end]) { end += 1 }

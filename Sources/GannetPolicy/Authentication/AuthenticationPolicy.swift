@@ -1,10 +1,10 @@
 package import GannetHTTP
 
-/// Decides about the challenges of one load: whether a response is one that can be answered, which credential answers it
-/// without asking, and how often an answer was wrong.
+/// Decides about the challenges of one load: whether a response is one that can be answered, which credential
+/// answers it without asking, and how often an answer was wrong.
 ///
-/// A credential that a server has refused is never sent again by itself, whatever realm the server names then: cameras
-/// lock the account after a few wrong attempts. A delegate may answer as often as it likes.
+/// A credential that a server has refused is never sent again by itself, whatever realm the server names
+/// then: cameras lock the account after a few wrong attempts. A delegate may answer as often as it likes.
 ///
 /// ```
 /// response ─ receivedResponse ─ notAChallenge → deliver
@@ -90,8 +90,8 @@ package struct AuthenticationPolicy: Hashable, Sendable {
     return .challenge(asking, previousFailureCount: failures)
   }
 
-  /// The credential that answers the challenge just received without asking: that of the URL, else the stored one,
-  /// unless it was refused before or cannot be sent by the Basic scheme.
+  /// The credential that answers the challenge just received without asking: that of the URL, else the stored
+  /// one, unless it was refused before or cannot be sent by the Basic scheme.
   package func automaticCredential(
     url: HTTPURL, stored: BasicCredential?
   ) -> (credential: BasicCredential, source: Source)? {
@@ -122,8 +122,8 @@ package struct AuthenticationPolicy: Hashable, Sendable {
       && !refused.contains(Refused(origin: origin, credential: credential))
   }
 
-  /// Counts a wrong answer. A new place starts at none; a new realm only when the answer for the old one was right, so
-  /// that a server cannot keep the count at none by naming another realm each time.
+  /// Counts a wrong answer. A new place starts at none; a new realm only when the answer for the old one was
+  /// right, so that a server cannot keep the count at none by naming another realm each time.
   private mutating func count(_ asking: Space, carried: Bool) {
     let isNewPlace = space?.origin != asking.origin || (wasAccepted && space?.realm != asking.realm)
     if isNewPlace || wasAccepted { failures = 0 }

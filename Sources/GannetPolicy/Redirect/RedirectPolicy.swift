@@ -2,15 +2,16 @@ package import GannetHTTP
 
 /// Decides whether a response sends a load elsewhere, and with which request (RFC 9110 section 15.4).
 ///
-/// - 301, 302, 303, 307, 308 with a `Location` are redirects. 300, 304, 305, 306 and others are not: the response is
-///   delivered.
-/// - 301 and 302 turn POST into GET and leave other methods; 303 turns all but HEAD into GET; 307 and 308 change nothing.
-///   A changed method, and any 303, drops the body and the fields that speak of it.
-/// - When scheme, host or effective port change, fields that hold credentials and `Host` are dropped. The next redirect
-///   is decided from the stripped request, so they stay dropped when the load comes back (A → B → A).
+/// - 301, 302, 303, 307, 308 with a `Location` are redirects. 300, 304, 305, 306 and others are not: the
+///   response is delivered.
+/// - 301 and 302 turn POST into GET and leave other methods; 303 turns all but HEAD into GET; 307 and 308
+///   change nothing. A changed method, and any 303, drops the body and the fields that speak of it.
+/// - When scheme, host or effective port change, fields that hold credentials and `Host` are dropped. The
+///   next redirect is decided from the stripped request, so they stay dropped when the load comes back (A → B
+///   → A).
 ///
-/// Decisions where the standards leave a choice: differing `Location` fields are an error, not a guess; an empty
-/// `Location` is none; a `Location` that is no URL, or of a scheme that isn't loaded, fails.
+/// Decisions where the standards leave a choice: differing `Location` fields are an error, not a guess; an
+/// empty `Location` is none; a `Location` that is no URL, or of a scheme that isn't loaded, fails.
 package struct RedirectPolicy: Hashable, Sendable {
   /// How many redirects one load follows; the next one fails.
   package var limit = 20

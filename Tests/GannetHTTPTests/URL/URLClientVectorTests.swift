@@ -93,7 +93,7 @@ struct URLClientVectorTests {
   private func expected(_ row: VectorFile.Row) -> String {
     let out = text(row, "out")
     guard row.string("suite") == "get_parts_list" else { return out }
-    // scheme | user | password | options | host[ zone] | port | path | query | fragment; "[N]" is a part that isn't there
+    // scheme | user | password | options | host[ zone] | port | path | query | fragment; "[N]": not there
     let parts = out.split(separator: "|", omittingEmptySubsequences: false).map { part in
       let part = String(part).trimmingSpace
       return part.hasPrefix("[") && part.hasSuffix("]") && UInt8(part.dropFirst().dropLast()) != nil

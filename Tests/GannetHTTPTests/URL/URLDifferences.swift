@@ -1,14 +1,16 @@
 import GannetHTTP
 import Testing
 
-/// Why a row of a public suite gives something else here. How many rows a reason covers is part of the tests, so that a
-/// change of behaviour shows.
+/// Why a row of a public suite gives something else here. How many rows a reason covers is part of the tests,
+/// so that a change of behaviour shows.
 enum URLDifference: String, Comparable {
-  /// RFC 3986 decides which characters are encoded: what it allows stays as it is, what it doesn't is encoded.
+  /// RFC 3986 decides which characters are encoded: what it allows stays as it is, what it doesn't is
+  /// encoded.
   case encoding
   /// A host that isn't ASCII needs the IDNA tables, which are not part of this layer.
   case nonASCIIHost
-  /// A caller's text with control characters is refused (design section 7); a server's is repaired as in the standard.
+  /// A caller's text with control characters is refused (design section 7); a server's is repaired as in the
+  /// standard.
   case control
   /// A caller's `http:/x`, `http:x` and `http:///x` have no host (design section 4, rule 1).
   case slashes
@@ -20,7 +22,8 @@ enum URLDifference: String, Comparable {
   case strictHost
   /// `\` is `/` to browsers and to us.
   case backslash
-  /// Spaces are encoded, those around a URL dropped; the suite refuses them, or writes them as `+` in a query.
+  /// Spaces are encoded, those around a URL dropped; the suite refuses them, or writes them as `+` in a
+  /// query.
   case spaces
   /// An empty query or fragment stays; the suite drops it.
   case emptyParts

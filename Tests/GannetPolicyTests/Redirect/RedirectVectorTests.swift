@@ -3,9 +3,9 @@ import GannetPolicy
 import TestSupport
 import Testing
 
-/// Go's redirect tables. Its policy differs in three ways: any method becomes GET at 301 and 302 (here only POST does, as
-/// in Fetch and curl), a dropped body comes back at a later 307 or 308 (here never), and credentials go along to
-/// subdomains (here to no other origin).
+/// Go's redirect tables. Its policy differs in three ways: any method becomes GET at 301 and 302 (here only
+/// POST does, as in Fetch and curl), a dropped body comes back at a later 307 or 308 (here never), and
+/// credentials go along to subdomains (here to no other origin).
 @Suite("vectors: redirects", .enabled(if: VectorFile.areAvailable, "GANNET_VECTORS is not set"))
 struct RedirectVectorTests {
   func rows(_ suite: String) throws -> [VectorFile.Row] {
