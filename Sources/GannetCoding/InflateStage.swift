@@ -2,6 +2,7 @@ internal import CZlib
 internal import GannetHTTP
 
 /// One coding's decoder around zlib's: finds out the format, joins gzip's members, ignores what follows them.
+// SAFETY: the stream is private, made in `init`, freed in `deinit`, and lent only to zlib's calls.
 @safe final class InflateStage {
   /// Why a stage cannot go on, and how much of the call's input it had read.
   struct Failure: Error {
@@ -138,9 +139,9 @@ internal import GannetHTTP
   private func feed(_ held: [UInt8], _ taken: Int) throws(Failure) {
     var held = held
     var nowhere: UInt8 = 0
+    // SAFETY: zlib reads the held bytes within this closure and may write nothing.
     let status = unsafe held.withUnsafeMutableBufferPointer { bytes in
       unsafe withUnsafeMutablePointer(to: &nowhere) { nowhere in
-        // SAFETY: zlib reads the held bytes within this closure and may write nothing.
         unsafe stream.pointee.next_in = bytes.baseAddress
         unsafe stream.pointee.avail_in = UInt32(bytes.count)
         unsafe stream.pointee.next_out = nowhere
@@ -160,11 +161,11 @@ internal import GannetHTTP
     guard room > 0 else { return false }
     let offered = min(input.count - taken, Int(UInt32.max))
     var status = Z_OK
+    // SAFETY: zlib reads `offered` bytes and writes at most `room`, both within these closures. Its interface is not
+    // const, but it does not write its input.
     unsafe input.withUnsafeBufferPointer { bytes in
       output.append(addingCapacity: room) { span in
         unsafe span.withUnsafeMutableBufferPointer { buffer, made in
-          // SAFETY: zlib reads `offered` bytes and writes at most `room`, both within these closures. Its interface
-          // is not const, but it does not write its input.
           let source = unsafe bytes.baseAddress.map { unsafe UnsafeMutablePointer(mutating: $0 + taken) }
           unsafe stream.pointee.next_in = source
           unsafe stream.pointee.avail_in = UInt32(offered)
@@ -175,6 +176,7 @@ internal import GannetHTTP
         }
       }
     }
+    // SAFETY: the stream is ours; zlib left in it what it did not use.
     let left = Int(unsafe stream.pointee.avail_in)
     let unused = Int(unsafe stream.pointee.avail_out)
     taken += offered - left

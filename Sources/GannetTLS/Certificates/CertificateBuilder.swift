@@ -1,6 +1,7 @@
 internal import COpenSSL
 
 /// A certificate while it is made. Frees it with itself.
+// SAFETY: the certificate is private, owned from `init` to `deinit`, and lent only to OpenSSL's calls.
 @safe struct CertificateBuilder: ~Copyable {
   private let certificate: OpaquePointer
 
@@ -23,12 +24,15 @@ internal import COpenSSL
           == 1)
       && X509_set_pubkey(certificate, key.handle) == 1
     guard made else {
+      // SAFETY: nothing else refers to the certificate on this way out.
       unsafe X509_free(certificate)
       throw TLSError.configuration("the certificate's fields cannot be set")
     }
+    // SAFETY: owned from here until `deinit`.
     unsafe self.certificate = certificate
   }
 
+  // SAFETY: the last use of the certificate.
   deinit { unsafe X509_free(certificate) }
 
   /// Makes it an authority's.
@@ -49,6 +53,7 @@ internal import COpenSSL
 
   /// Signs it with its own key.
   func signItself(with key: borrowing PrivateKey) throws(TLSError) {
+    // SAFETY: the certificate is ours until `deinit`.
     try unsafe sign(issuer: certificate, with: key)
   }
 
@@ -70,8 +75,8 @@ internal import COpenSSL
 
   /// The certificate as PEM text.
   func pem() throws(TLSError) -> [UInt8] {
-    let bio = try unsafe memoryBIO([])
     // SAFETY: the BIO is ours until freed.
+    let bio = try unsafe memoryBIO([])
     defer { unsafe BIO_free(bio) }
     guard unsafe PEM_write_bio_X509(bio, certificate) == 1 else {
       throw TLSError.configuration("the certificate cannot be written")
@@ -80,10 +85,12 @@ internal import COpenSSL
   }
 
   private func add(_ number: Int32, _ value: String) throws(TLSError) {
+    // SAFETY: the certificate is ours until `deinit`.
     try unsafe addExtension(number, value, issuer: certificate)
   }
 
   private func addExtension(_ number: Int32, _ value: String, issuer: OpaquePointer) throws(TLSError) {
+    // SAFETY: plain storage that X509V3_set_ctx fills.
     var context = unsafe X509V3_CTX()
     // SAFETY: the context only refers to certificates held during this call; the extension is copied, then freed.
     unsafe X509V3_set_ctx(&context, issuer, certificate, nil, nil, 0)
@@ -113,6 +120,7 @@ internal import COpenSSL
       }
     }
     let value = unsafe UnsafeMutableRawPointer(list)
+    // SAFETY: the certificate and the list are ours; OpenSSL encodes the list and keeps nothing of it.
     guard unsafe X509_add1_ext_i2d(certificate, NID_subject_alt_name, value, 0, UInt(X509V3_ADD_APPEND)) == 1
     else { throw TLSError.configuration("the names cannot be added") }
   }

@@ -1,12 +1,14 @@
 internal import COpenSSL
 
 /// Certificates read from PEM text, in its order. Frees them with itself.
+// SAFETY: the stack is private to this module, owned from `init` to `deinit`; a lent certificate is used while it lives.
 @safe struct CertificateChain: ~Copyable {
   /// A `STACK_OF(X509)`.
   let handle: OpaquePointer
 
   /// Reads every certificate; throws when there is none, or one is damaged.
   init(pem: [UInt8]) throws(TLSError) {
+    // SAFETY: the BIO is ours until freed.
     let bio = try unsafe memoryBIO(pem)
     // SAFETY: the BIO and the stack are ours; a pushed certificate belongs to the stack.
     defer { unsafe BIO_free(bio) }
@@ -24,27 +26,33 @@ internal import COpenSSL
       throw TLSError.configuration("no certificate could be read from the PEM text")
     }
     ERR_clear_error()
+    // SAFETY: owned from here until `deinit`.
     unsafe handle = stack
   }
 
   /// How many there are; at least one.
+  // SAFETY: the stack is ours until `deinit`.
   var count: Int { Int(unsafe gannet_sk_X509_num(handle)) }
 
   /// The certificate at `index`, lent.
   func certificate(at index: Int) -> OpaquePointer? {
+    // SAFETY: the stack answers nil for a place it does not have.
     unsafe gannet_sk_X509_value(handle, Int32(clamping: index))
   }
 
+  // SAFETY: the last use of the stack.
   deinit { unsafe gannet_sk_X509_pop_free(handle) }
 }
 
 /// A private key. Frees it with itself.
+// SAFETY: the key is private to this module, owned from `init` to `deinit`.
 @safe struct PrivateKey: ~Copyable {
   /// An `EVP_PKEY`.
   let handle: OpaquePointer
 
   /// Reads an unencrypted key.
   init(pem: [UInt8]) throws(TLSError) {
+    // SAFETY: the BIO is ours until freed.
     let bio = try unsafe memoryBIO(pem)
     // SAFETY: the BIO is ours until freed; so is the key, until `deinit`. An encrypted key is refused: the
     // callback gives no password, where OpenSSL's own would ask on the terminal.
@@ -69,8 +77,8 @@ internal import COpenSSL
 
   /// The key as unencrypted PEM text.
   func pem() throws(TLSError) -> [UInt8] {
-    let bio = try unsafe memoryBIO([])
     // SAFETY: the BIO is ours until freed.
+    let bio = try unsafe memoryBIO([])
     defer { unsafe BIO_free(bio) }
     guard unsafe PEM_write_bio_PrivateKey(bio, handle, nil, nil, 0, nil, nil) == 1 else {
       throw TLSError.configuration("the key could not be written")
@@ -78,6 +86,7 @@ internal import COpenSSL
     return unsafe bytes(of: bio)
   }
 
+  // SAFETY: the last use of the key.
   deinit { unsafe EVP_PKEY_free(handle) }
 }
 

@@ -75,6 +75,7 @@ extension CertificateSummary {
   private static func printable(_ bytes: UnsafeBufferPointer<UInt8>) -> String {
     var text = ""
     for index in bytes.indices {
+      // SAFETY: the index is one of the buffer's.
       let byte = unsafe bytes[index]
       if 0x21...0x7e ~= byte {
         text.unicodeScalars.append(Unicode.Scalar(byte))
@@ -86,6 +87,7 @@ extension CertificateSummary {
   }
 
   private static func addressText(_ bytes: UnsafeBufferPointer<UInt8>) -> String? {
+    // SAFETY: the caller holds the bytes; the count is checked before each use.
     if bytes.count == 4 { return unsafe bytes.map { String($0) }.joined(separator: ".") }
     guard bytes.count == 16 else { return nil }
     let groups = (0..<8).map { unsafe UInt16(bytes[2 * $0]) << 8 | UInt16(bytes[2 * $0 + 1]) }

@@ -1,6 +1,7 @@
 internal import COpenSSL
 
 /// A revocation list while it is made. Frees it with itself.
+// SAFETY: the list is private, owned from `init` to `deinit`, and lent only to OpenSSL's calls.
 @safe struct RevocationListBuilder: ~Copyable {
   private let list: OpaquePointer
 
@@ -23,9 +24,11 @@ internal import COpenSSL
       unsafe X509_CRL_free(list)
       throw TLSError.configuration("the revocation list's fields cannot be set")
     }
+    // SAFETY: owned from here until `deinit`.
     unsafe self.list = list
   }
 
+  // SAFETY: the last use of the list.
   deinit { unsafe X509_CRL_free(list) }
 
   /// Takes back the first certificate of `chain`.
@@ -46,6 +49,7 @@ internal import COpenSSL
 
   /// Signs the list.
   func sign(with key: borrowing PrivateKey) throws(TLSError) {
+    // SAFETY: the list and the key are ours.
     unsafe X509_CRL_sort(list)
     guard unsafe X509_CRL_sign(list, key.handle, EVP_sha256()) > 0 else {
       throw TLSError.configuration("the revocation list cannot be signed")
@@ -54,8 +58,8 @@ internal import COpenSSL
 
   /// The list as PEM text.
   func pem() throws(TLSError) -> [UInt8] {
-    let bio = try unsafe memoryBIO([])
     // SAFETY: the BIO is ours until freed.
+    let bio = try unsafe memoryBIO([])
     defer { unsafe BIO_free(bio) }
     guard unsafe PEM_write_bio_X509_CRL(bio, list) == 1 else {
       throw TLSError.configuration("the revocation list cannot be written")

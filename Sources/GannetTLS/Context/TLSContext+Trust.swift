@@ -76,6 +76,7 @@ extension TLSContext {
   }
 
   private func load(pem text: [UInt8]) throws(TLSError) {
+    // SAFETY: the BIO is ours until freed.
     let bio = try unsafe memoryBIO(text)
     defer { unsafe BIO_free(bio) }
     try unsafe load(bio, from: "the PEM text given")
@@ -124,6 +125,7 @@ private func environment(_ name: String) -> String? {
   return text.isEmpty ? nil : text
 }
 
+// SAFETY: the path is a string that lives during the call.
 private func isReadable(_ path: String) -> Bool { unsafe access(path, R_OK) == 0 }
 
 private func isDirectory(_ path: String) -> Bool {

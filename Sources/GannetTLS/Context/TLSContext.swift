@@ -3,6 +3,7 @@ internal import Synchronization
 
 /// What connections of one trust configuration share: an `SSL_CTX` with its trusted authorities, or a server's
 /// certificate. Made once, never changed, used from any thread.
+// SAFETY: the SSL_CTX is private to this module, owned from `init` to `deinit`, and counts its references atomically.
 @safe package final class TLSContext: Sendable {
   /// Which authorities are trusted.
   package enum Trust: Hashable, Sendable {
@@ -64,6 +65,7 @@ internal import Synchronization
 }
 
 /// The memory that a server's selection callback reads.
+// SAFETY: the memory is written in `init` only and lives until `deinit`; the context that lends it keeps this object.
 @safe private final class ForcedProtocol: Sendable {
   // UNCHECKED: written in `init` only, freed in `deinit`.
   nonisolated(unsafe) let bytes: UnsafeMutableBufferPointer<UInt8>
@@ -75,6 +77,7 @@ internal import Synchronization
     _ = unsafe bytes.initialize(from: [UInt8(name.count)] + name)
   }
 
+  // SAFETY: the last use of the memory.
   deinit { unsafe bytes.deallocate() }
 }
 

@@ -30,6 +30,7 @@ extension TLSEngine {
 
   private func failure(byAlert alert: Int32, _ code: UInt) -> TLSError {
     let words = Alert.words(alert)
+    // SAFETY: the wire is ours, and no call into OpenSSL is running.
     let requested = unsafe wire.pointee.certificateRequested
     // Before TLS 1.3 there was no alert of its own: servers send what they like once the certificate is missing.
     let isAboutCertificate = alert == Alert.handshakeFailure || Alert.concernsCertificate(alert)
@@ -49,6 +50,7 @@ extension TLSEngine {
   /// The server selected a protocol that was not offered. Newer releases of OpenSSL refuse that themselves, as a
   /// "bad extension"; older ones accept it.
   var unexpectedProtocol: TLSError? {
+    // SAFETY: the wire is ours, and no call into OpenSSL is running.
     guard !isEstablished, let selected = unsafe wire.pointee.selectedProtocol,
       !offeredProtocols.contains(selected)
     else { return nil }
@@ -65,6 +67,7 @@ extension TLSEngine {
 
   /// What the peer speaks, when its first bytes are no TLS record.
   private var foreignProtocol: String? {
+    // SAFETY: the wire is ours, and no call into OpenSSL is running.
     let bytes = unsafe wire.pointee.firstBytes
     guard let first = bytes.first, !(20...24 ~= first) else { return nil }
     if bytes.starts(with: "HTTP/".utf8) { return "\(peer) speaks plain HTTP" }

@@ -5,6 +5,8 @@ internal import COpenSSL
 ///
 /// Use it on one thread at a time. After every call, also one that threw, what `drainCiphertext` gives must go to
 /// the peer: an alert may explain the failure there.
+// SAFETY: the connection and the wire are private to this module and owned from `init` to `deinit`; not Sendable, so one
+// thread uses them at a time.
 @safe package final class TLSEngine {
   /// What a read gave.
   package enum ReadResult: Hashable, Sendable {
@@ -80,6 +82,7 @@ internal import COpenSSL
       offer.append(contentsOf: name.utf8)
     }
     // This call, unlike the others, answers 0 for success.
+    // SAFETY: OpenSSL copies the offer.
     if !offer.isEmpty, unsafe SSL_set_alpn_protos(connection, offer, UInt32(offer.count)) != 0 {
       throw TLSError.configuration("the protocols cannot be offered")
     }
@@ -140,12 +143,15 @@ extension TLSEngine {
   }
 
   /// Whether there is something to send.
+  // SAFETY: the wire is ours, and no call into OpenSSL is running.
   package var hasCiphertext: Bool { unsafe !wire.pointee.output.isEmpty }
 
   /// Whether ciphertext was received and not read yet.
+  // SAFETY: the wire is ours, and no call into OpenSSL is running.
   package var hasUnreadCiphertext: Bool { unsafe wire.pointee.hasInput || SSL_has_pending(connection) == 1 }
 
   private func noteFirstBytes(_ ciphertext: Span<UInt8>) {
+    // SAFETY: the wire is ours, and no call into OpenSSL is running.
     let wanted = 8 - (unsafe wire.pointee.firstBytes.count)
     guard wanted > 0, !isEstablished else { return }
     for index in 0..<min(wanted, ciphertext.count) {

@@ -4,6 +4,7 @@ internal import COpenSSL
 ///
 /// It lies in memory of its own, and the BIO and the connection hold its address: OpenSSL reads straight from the
 /// receive buffer that the caller lends, so a connection that waits holds no buffer of ours at all.
+// SAFETY: only `lent` is a pointer: `receive` of the engine sets it for one call and `keepRest` takes it away.
 @safe struct Wire {
   /// Ciphertext lent for the current call, and how much of it is left.
   var lent: UnsafePointer<UInt8>?
@@ -49,6 +50,7 @@ internal import COpenSSL
       }
       return moved
     }
+    // SAFETY: `lent` holds `lentCount` bytes during the current call.
     guard let source = unsafe lent, lentCount > 0 else { return 0 }
     let moved = min(count, lentCount)
     // SAFETY: `lent` holds `lentCount` bytes during the current call.
@@ -60,6 +62,7 @@ internal import COpenSSL
 
   /// Ends the loan, keeping what was not read.
   mutating func keepRest() {
+    // SAFETY: `lent` still holds `lentCount` bytes: the loan ends with this call.
     if let source = unsafe lent, lentCount > 0 {
       if keptStart > 0 {
         kept.removeFirst(keptStart)
@@ -68,6 +71,7 @@ internal import COpenSSL
       // SAFETY: `lent` still holds `lentCount` bytes: the loan ends with this call.
       unsafe kept.append(contentsOf: UnsafeBufferPointer(start: source, count: lentCount))
     }
+    // SAFETY: the loan is over.
     unsafe lent = nil
     lentCount = 0
   }
@@ -93,6 +97,7 @@ enum WireBIO {
 
   /// A BIO over `wire`, which must outlive it.
   static func make(over wire: UnsafeMutablePointer<Wire>) -> OpaquePointer? {
+    // SAFETY: the method is made once and never freed; the caller keeps the wire longer than the BIO.
     guard let method = unsafe method, let bio = unsafe BIO_new(method) else { return nil }
     unsafe BIO_set_data(bio, wire)
     return unsafe bio
