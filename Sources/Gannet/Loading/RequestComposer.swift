@@ -16,6 +16,9 @@ struct RequestComposer {
   init(_ request: URLRequest, url: HTTPURL, authorization: String?) {
     var fields = FieldList()
     var isSet = (host: false, agent: false, accept: false, coding: false, range: false, closes: false)
+    isSet.agent = request.omittedFields.contains("user-agent")
+    isSet.accept = request.omittedFields.contains("accept")
+    isSet.coding = request.omittedFields.contains("accept-encoding")
     fields.append(name: "Host", value: request.fields["Host"] ?? url.hostField)
     for index in request.fields.indices {
       if request.fields.isNamed("Host", at: index) || request.fields.isNamed("Content-Length", at: index)

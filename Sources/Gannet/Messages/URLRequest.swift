@@ -14,6 +14,9 @@ public struct URLRequest: Hashable, Sendable {
   var method: String = "GET"
   var fields = FieldList()
 
+  /// Names, in lower case, of fields that are not added by themselves: `user-agent`, `accept`, `accept-encoding`.
+  package var omittedFields: Set<String> = []
+
   /// Seconds without a byte moving in either direction after which the load fails with `timedOut`; 0, a negative
   /// or a non-finite value means no limit. Default 60. While a challenge waits for its answer the clock stands.
   public var timeoutInterval: TimeInterval
