@@ -39,8 +39,9 @@ public struct MediaType: Hashable, Sendable {
     self.type = ParameterParser.lowercased(type)
     self.subtype = ParameterParser.lowercased(subtype)
     var parser = ParameterParser(Array(bytes[..<all.upperBound]), at: position)
+    var names: Set<String> = []
     while let parameter = parser.next() {
-      if self[parameter.name] == nil {
+      if names.insert(parameter.name).inserted {
         parameters.append(Parameter(name: parameter.name, value: parameter.value))
       }
     }
@@ -73,17 +74,19 @@ public struct MediaType: Hashable, Sendable {
   /// The value of the first parameter of this name (in lower case), or nil.
   public subscript(parameter: String) -> String? { parameters.first { $0.name == parameter }?.value }
 
-  /// The `charset` parameter in lower case, or nil when there is none or it is empty. Cocoa's text encoding name.
-  public var charset: String? {
-    guard let charset = self["charset"], !charset.isEmpty else { return nil }
-    return charset.lowercased()
-  }
+  /// The `charset` parameter in lower case without blanks around it, or nil when there is none or it is empty.
+  /// Cocoa's text encoding name.
+  public var charset: String? { trimmed("charset")?.lowercased() }
 
-  /// The `boundary` parameter as given, with the dashes that some servers put before it, or nil when there is none
-  /// or it is empty.
-  public var boundary: String? {
-    guard let boundary = self["boundary"], !boundary.isEmpty else { return nil }
-    return boundary
+  /// The `boundary` parameter without blanks around it, and with the dashes that some servers put before it; nil
+  /// when there is none or it is empty.
+  public var boundary: String? { trimmed("boundary") }
+
+  private func trimmed(_ parameter: String) -> String? {
+    guard let value = self[parameter] else { return nil }
+    let bytes = Array(value.utf8)
+    let range = bytes.span.blanksTrimmed(0..<bytes.count)
+    return range.isEmpty ? nil : ParameterParser.text(Array(bytes[range]))
   }
 
   private static func membersOutsideQuotes(_ text: String) -> [String] {

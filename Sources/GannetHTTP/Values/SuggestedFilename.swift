@@ -5,7 +5,7 @@ public enum SuggestedFilename {
   public static let byteLimit = 255
 
   /// Chooses the name: of `Content-Disposition`, else of the last segment of the URL's path, else the host, else
-  /// `unknown`. A name without an extension gets the one of the media type, when that has one.
+  /// `unknown`. One that is not the server's own gets the extension of the media type when it has none.
   ///
   /// - Parameters:
   ///   - disposition: the value of `Content-Disposition`, if any.
@@ -15,15 +15,14 @@ public enum SuggestedFilename {
   public static func choose(
     disposition: String?, path: String, host: String, mediaType: String?
   ) -> String {
-    let names = [
-      disposition.flatMap { ContentDisposition($0).filename }.map(lastSegment), lastSegmentDecoded(path),
-    ]
-    let name = names.lazy.compactMap { $0 }.map(made(safe:)).first { !$0.isEmpty }
-    guard let name else {
-      let hostName = made(safe: host)
-      return withExtension(hostName.isEmpty ? "unknown" : hostName, isHost: true, of: mediaType)
+    if let given = disposition.flatMap({ ContentDisposition($0).filename }) {
+      let name = made(safe: lastSegment(given))
+      if !name.isEmpty { return name }
     }
-    return withExtension(name, isHost: false, of: mediaType)
+    let name = made(safe: lastSegmentDecoded(path))
+    if !name.isEmpty { return extensionOf(name) == nil ? withExtension(name, of: mediaType) : name }
+    let hostName = made(safe: host)
+    return withExtension(hostName.isEmpty ? "unknown" : hostName, of: mediaType)
   }
 
   /// The part after the last `/` or `\`: a server's name may not choose a directory.
@@ -71,8 +70,13 @@ public enum SuggestedFilename {
     guard name.utf8.count > limit else { return name }
     var ending = extensionOf(name).map { "." + $0 } ?? ""
     if ending.utf8.count > 32 { ending = "" }
-    var stem = name.dropLast(ending.count)
-    while stem.utf8.count + ending.utf8.count > limit { stem.removeLast() }
+    var stem = ""
+    var bytes = ending.utf8.count
+    for character in name.dropLast(ending.count) {
+      bytes += character.utf8.count
+      if bytes > limit { break }
+      stem.append(character)
+    }
     return stem + ending
   }
 
@@ -82,10 +86,8 @@ public enum SuggestedFilename {
     return ending.isEmpty ? nil : ending
   }
 
-  private static func withExtension(_ name: String, isHost: Bool, of mediaType: String?) -> String {
-    guard isHost || extensionOf(name) == nil, let ending = mediaType.flatMap({ extensions[$0] }) else {
-      return name
-    }
+  private static func withExtension(_ name: String, of mediaType: String?) -> String {
+    guard let ending = mediaType.flatMap({ extensions[$0] }) else { return name }
     return shortened(name, to: byteLimit - ending.utf8.count - 1) + "." + ending
   }
 

@@ -13,6 +13,7 @@ struct MediaTypeTests {
       ("text/html;charset=\"a", "text/html", "a"), ("text/html;charset=\"a\\\"b\"x", "text/html", "a\"b"),
       ("text/html;charset=\"\"", "text/html", nil), ("text/html;=x;é=y;;charset=c", "text/html", "c"),
       ("image/svg+xml", "image/svg+xml", nil),
+      ("text/html;charset=\" \"", "text/html", nil), ("text/html;charset=\" a\t\"", "text/html", "a"),
     ] as [(String, String, String?)])
   func reads(text: String, essence: String, charset: String?) {
     let type = MediaType(text)
