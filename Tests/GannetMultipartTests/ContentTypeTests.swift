@@ -48,6 +48,7 @@ struct ContentTypeTests {
     #expect(outcome.events == ["part", "data one\r\n--B", "ended", "finished"])
   }
 
-  @Test("only x-mixed-replace makes a splitter", arguments: ["multipart/mixed; boundary=B", "", ";", "text/html"])
+  @Test(
+    "only x-mixed-replace makes a splitter", arguments: ["multipart/mixed; boundary=B", "", ";", "text/html"])
   func otherTypes(contentType: String) { #expect(MixedReplaceSplitter(contentType: contentType) == nil) }
 }
