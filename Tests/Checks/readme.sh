@@ -26,8 +26,8 @@ for path in $(grep -ohE '\b(Sources|Tests|Fixtures|docs)/[A-Za-z0-9_+./-]*[A-Za-
   fi
 done
 for limit in $(sed -n 's/^ *public var \([A-Za-z]*\) = [0-9].*/\1/p' Sources/GannetHTTP/Values/Limits.swift); do
-  if ! grep -q "limits.$limit\b" docs/LIMITS.md; then
-    echo "readme: docs/LIMITS.md does not tell of $limit" >&2
+  if ! grep -q "\`$limit\b" docs/TOLERANCES.md; then
+    echo "readme: docs/TOLERANCES.md does not tell of $limit" >&2
     missing=1
   fi
 done
