@@ -19,7 +19,7 @@ extension ConnectionDriver {
   /// Whether nothing may be processed now.
   private var isHeld: Bool {
     switch phase {
-    case .busy: load.map { $0.holdsBody || $0.isPaused } ?? true
+    case .busy: load.map { $0.holdsBody || $0.isStopped } ?? true
     case .connecting, .handshaking, .idle, .draining, .closed: false
     }
   }

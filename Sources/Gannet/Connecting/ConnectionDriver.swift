@@ -43,6 +43,7 @@ final class ConnectionDriver {
 
   private var attempt: Attempt?
   private var drainTimer: LoopTimer?
+  private var drainCompletion: (() -> Void)?
   var drained = 0
   var closesAfterExchange = false
   var lifetime: Duration
@@ -53,7 +54,7 @@ final class ConnectionDriver {
 
   /// How much of an unwanted body is read to save its connection, and for how long.
   private static let drainBytes = 64 * 1024
-  private static let drainTime = Duration.seconds(5)
+  private static let drainTime = Duration.seconds(1)
 
   init(_ id: UInt64, key: ConnectionKey, for load: LoadDriver, on client: LoopClient) {
     self.id = id
@@ -171,6 +172,19 @@ final class ConnectionDriver {
     }
   }
 
+  /// Calls back in a job of its own, once this connection has read what nobody wanted and is idle, or has closed.
+  func whenDrained(_ completion: @escaping () -> Void) {
+    drainCompletion = completion
+    if phase != .draining { drainEnded() }
+  }
+
+  private func drainEnded() {
+    drainTimer = nil
+    guard let completion = drainCompletion else { return }
+    drainCompletion = nil
+    client.loop.perform { _ in completion() }
+  }
+
   private var isWorthDraining: Bool {
     guard exchange.persistence.isReusable else { return false }
     switch exchange.state {
@@ -195,10 +209,10 @@ final class ConnectionDriver {
   func ended(reusable: Bool, leftover: Int) {
     let load = self.load
     self.load = nil
-    drainTimer = nil
     if reusable, leftover == 0, outbox.isEmpty, !closesAfterExchange, pendingEnd == nil {
       phase = .idle
       client.released(self, lifetime: lifetime)
+      drainEnded()
     } else {
       close()
     }
@@ -231,7 +245,7 @@ final class ConnectionDriver {
     phase = .closed
     attempt?.cancel()
     attempt = nil
-    drainTimer = nil
+    drainEnded()
     if let tls, tls.isEstablished {
       tls.shutdown()
       flush()

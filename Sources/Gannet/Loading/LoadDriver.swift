@@ -37,7 +37,8 @@ final class LoadDriver {
   private var timer: LoopTimer?
   private var lastActivity: ContinuousClock.Instant
   private var bytesSent = 0
-  private var isDraining = false
+  /// The connection of the response that was dropped last.
+  private var draining: ConnectionDriver?
 
   init(
     _ id: UInt64, _ connection: URLConnection, _ delegate: (any URLConnectionDelegate)?, on client: LoopClient
@@ -207,11 +208,10 @@ final class LoadDriver {
     response = nil
     body = BodyState()
     touched()
-    guard isDraining else { return client.connect(self, key: connectionKey, fresh: fresh) }
-    // What is left of the response dropped just now may lie in the buffer already: then its connection is free for
-    // this request when the turn's jobs run.
-    isDraining = false
-    client.loop.perform { [weak self] _ in
+    guard let draining else { return client.connect(self, key: connectionKey, fresh: fresh) }
+    // The connection is free for this request once the rest of the response dropped just now has come.
+    self.draining = nil
+    draining.whenDrained { [weak self] in
       guard let self, !isCancelled, !machine.hasEnded else { return }
       client.connect(self, key: connectionKey, fresh: fresh)
     }
@@ -324,7 +324,7 @@ final class LoadDriver {
   }
 
   private func discard() {
-    isDraining = wire != nil
+    draining = wire
     wire?.abandon()
     wire = nil
   }
