@@ -20,7 +20,7 @@ extension TLSContext {
   }
 
   /// The environment's store where it names one; else the system's hashed directory, from which each authority is
-  /// read when it is first needed; else the system's bundle, which is read whole (tens of milliseconds).
+  /// read when it is first needed (1.7 ms to begin); else the system's bundle, which is read whole (17 ms and more).
   private func loadSystemTrust() throws(TLSError) {
     let file = environment("SSL_CERT_FILE")
     let directories = environment("SSL_CERT_DIR")?.split(separator: ":").map(String.init) ?? []

@@ -138,8 +138,9 @@ extension TLSEngine {
       unsafe swap(&output, &wire.pointee.output)
     } else {
       unsafe output.append(contentsOf: wire.pointee.output)
-      unsafe wire.pointee.output.removeAll(keepingCapacity: wire.pointee.output.capacity <= 32 * 1024)
+      unsafe wire.pointee.output.removeAll(keepingCapacity: true)
     }
+    if unsafe wire.pointee.output.capacity > Wire.keptOutputBytes { unsafe wire.pointee.output = [] }
   }
 
   /// Whether there is something to send.
@@ -224,6 +225,8 @@ extension TLSEngine {
       throw TLSError(.configuration, "nothing can be sent before the handshake is done")
     }
     ERR_clear_error()
+    // SAFETY: the wire is ours, and no call into OpenSSL is running.
+    unsafe wire.pointee.reserveOutput(for: plaintext.count)
     var written = 0
     var status = SSL_ERROR_NONE
     // SAFETY: OpenSSL reads at most the rest of the buffer, within this closure; the wire takes all it writes.

@@ -27,6 +27,17 @@ internal import COpenSSL
 
   var hasInput: Bool { lentCount > 0 || keptStart < kept.count }
 
+  /// Memory for ciphertext that is kept when there is none: enough for a request's head, so that a small request
+  /// allocates nothing and a connection that waits holds little.
+  static let keptOutputBytes = 4096
+
+  /// Makes room for the records of `count` bytes of plaintext at once: one for each 16 KiB, with at most 64 bytes of
+  /// its own.
+  mutating func reserveOutput(for count: Int) {
+    guard count > Wire.keptOutputBytes else { return }
+    output.reserveCapacity(output.count + count + (count / 16_384 + 1) * 64)
+  }
+
   /// The wire of a connection, which its engine stored there.
   static func of(_ connection: OpaquePointer) -> UnsafeMutablePointer<Wire>? {
     // SAFETY: place 0 holds the engine's wire for as long as the connection lives.
