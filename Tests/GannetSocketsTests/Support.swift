@@ -94,3 +94,12 @@ enum Kept {
   static func put(_ new: Parcel) { parcel.withLock { $0 = new } }
   static func take() -> Parcel? { parcel.withLock { $0.take() } }
 }
+
+/// How many descriptors the process has open.
+func openDescriptors() -> Int {
+  guard let directory = unsafe opendir("/proc/self/fd") else { return -1 }
+  defer { unsafe closedir(directory) }
+  var count = 0
+  while unsafe readdir(directory) != nil { count += 1 }
+  return count
+}

@@ -1,4 +1,3 @@
-import CLinux
 import Synchronization
 
 #if canImport(Musl)
@@ -22,8 +21,7 @@ package struct ResolveFailure: Error, Hashable, Sendable {
   /// The C library's words.
   package var words: String {
     if let errno { return SystemError.words(for: errno) }
-    // SAFETY: gai_strerror gives a terminated constant.
-    return unsafe String(cString: gai_strerror(code))
+    return Resolver.words(for: code)
   }
 }
 
@@ -141,34 +139,6 @@ package final class Resolver: Sendable {
   private func reply(to question: Question, _ answer: Answer) {
     let id = question.id
     question.asker.post { $0.lookups.finish(id, answer, on: $0) }
-  }
-
-  /// Asks the C library, and so the name services that the system is configured for. Blocks.
-  @Sendable package static func askSystem(_ host: String, port: UInt16) -> Answer {
-    var hints = unsafe addrinfo()
-    unsafe hints.ai_family = AF_UNSPEC
-    unsafe hints.ai_socktype = Platform.stream
-    var list: UnsafeMutablePointer<addrinfo>?
-    let code = unsafe getaddrinfo(host, nil, &hints, &list)
-    let errno = lastErrno
-    guard code == 0 else {
-      return .failure(ResolveFailure(code: code, errno: code == CInt(EAI_SYSTEM) ? errno : nil))
-    }
-    defer { unsafe freeaddrinfo(list) }
-    var addresses: [SocketAddress] = []
-    // SAFETY: walks the list that getaddrinfo made, which lives until the `defer`; each address is as long as its
-    // family says.
-    var next = unsafe list
-    while let entry = unsafe next {
-      if let found = unsafe entry.pointee.ai_addr, let address = unsafe SocketAddress(found, port: port),
-        !addresses.contains(address)
-      {
-        addresses.append(address)
-      }
-      unsafe next = entry.pointee.ai_next
-    }
-    guard !addresses.isEmpty else { return .failure(ResolveFailure(code: CInt(EAI_NONAME))) }
-    return .success(addresses)
   }
 }
 

@@ -66,13 +66,13 @@ extension EventLoop {
     /// Makes sure that the loop takes a turn.
     func signal() {
       guard phase.exchange(Phase.signalled, ordering: .acquiringAndReleasing) == Phase.asleep else { return }
-      writeWakeUp()
+      signalEvent(wakeUp.number)
     }
 
     /// As `signal`, when the loop leaves its turn with work to do.
     func signalAgain() {
       phase.store(Phase.signalled, ordering: .releasing)
-      writeWakeUp()
+      signalEvent(wakeUp.number)
     }
 
     /// The loop is about to wait. False when it was signalled: then it must not.
@@ -88,12 +88,6 @@ extension EventLoop {
     }
 
     var isSignalled: Bool { phase.load(ordering: .acquiring) == Phase.signalled }
-
-    private func writeWakeUp() {
-      var one: UInt64 = 1
-      // The counter cannot overflow in practice, and it being full would mean that a wake-up is already there.
-      unsafe _ = write(wakeUp.number, &one, MemoryLayout<UInt64>.size)
-    }
 
     // MARK: - The loop's side
 
@@ -130,11 +124,13 @@ extension EventLoop {
 
     /// This handle as the executor of an actor.
     public func asUnownedSerialExecutor() -> UnownedSerialExecutor {
+      // SAFETY: whoever asks holds the handle for as long as it uses the reference.
       unsafe UnownedSerialExecutor(ordinary: self)
     }
 
     /// This handle as a task's preferred executor.
     public func asUnownedTaskExecutor() -> UnownedTaskExecutor {
+      // SAFETY: as above; a task holds its preferred executor.
       unsafe UnownedTaskExecutor(ordinary: self)
     }
 
@@ -143,7 +139,13 @@ extension EventLoop {
       precondition(isCurrent || isOutlived, "not on the thread of this event loop")
     }
 
+    /// Whether isolated code may run here.
+    public func isIsolatingCurrentContext() -> Bool? {
+      isCurrent || isOutlived
+    }
+
     func runTask(_ job: UnownedJob) {
+      // SAFETY: each job comes here once, from `enqueue`, on the loop's thread; both executors are this handle.
       unsafe job.runSynchronously(
         isolatedTo: asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
     }

@@ -1,5 +1,3 @@
-internal import CLinux
-
 #if canImport(Musl)
   import Musl
 #else
@@ -21,6 +19,7 @@ extension EventLoop {
       ThreadSlot.setOwn(loop)
       return loop
     } catch {
+      // UNCHECKED: the API cannot fail, and a program without descriptors can do nothing with a loop.
       preconditionFailure("no event loop: \(error)")
     }
   }
@@ -69,77 +68,14 @@ extension EventLoop {
           ThreadSlot.setOwn(loop)
           while true { loop.runForever() }
         } catch {
+          // UNCHECKED: as below; the thread's handle is given out already.
           preconditionFailure("no shared event loop: \(error)")
         }
       }
       return handle
     } catch {
+      // UNCHECKED: as for `current`: it cannot fail, and without descriptors there is nothing to go on with.
       preconditionFailure("no shared event loop: \(error)")
     }
   }()
-}
-
-/// What a thread knows of its loops.
-///
-/// Kept in memory of its own behind a pthread key, whose destructor is how we hear that the thread ends.
-struct ThreadSlot {
-  /// `EventLoop.current`, once used.
-  private var own: EventLoop?
-  /// The loop whose turn runs.
-  private var running: EventLoop?
-  /// Whether the thread is the process's first.
-  private let isMain = gettid() == getpid()
-
-  static var own: EventLoop? { unsafe existing?.pointee.own }
-  static var running: EventLoop? { unsafe existing?.pointee.running }
-  static var isMain: Bool { unsafe made.pointee.isMain }
-
-  static func setOwn(_ loop: EventLoop) {
-    unsafe made.pointee.own = loop
-  }
-
-  /// Notes the loop whose turn begins, and returns the one whose turn it interrupts.
-  static func exchangeRunning(_ loop: EventLoop?) -> EventLoop? {
-    let slot = unsafe made
-    let outer = unsafe slot.pointee.running
-    unsafe slot.pointee.running = loop
-    return outer
-  }
-
-  // SAFETY (all of the below): the slot is allocated by and for one thread, reached only through that thread's value
-  // of the key, and freed by the key's destructor on that thread.
-
-  private static var existing: UnsafeMutablePointer<ThreadSlot>? {
-    unsafe pthread_getspecific(key)?.assumingMemoryBound(to: ThreadSlot.self)
-  }
-
-  private static var made: UnsafeMutablePointer<ThreadSlot> {
-    if let slot = unsafe existing { return unsafe slot }
-    let slot = UnsafeMutablePointer<ThreadSlot>.allocate(capacity: 1)
-    unsafe slot.initialize(to: ThreadSlot())
-    unsafe pthread_setspecific(key, slot)
-    return unsafe slot
-  }
-
-  private static let key: pthread_key_t = {
-    var key = pthread_key_t()
-    let status = unsafe pthread_key_create(&key) { value in
-      let value: UnsafeMutableRawPointer? = unsafe value
-      unsafe ThreadSlot.threadEnds(value)
-    }
-    precondition(status == 0, "no key for thread-local data: \(SystemError.words(for: status))")
-    return key
-  }()
-
-  private static func threadEnds(_ value: UnsafeMutableRawPointer?) {
-    guard let slot = unsafe value?.assumingMemoryBound(to: ThreadSlot.self) else { return }
-    // The key reads nil by now, but what is failed here may ask for `current`.
-    unsafe pthread_setspecific(key, slot)
-    // A hosted loop goes on elsewhere: `dispatchMain()` ends the main thread, not the main queue.
-    if let loop = unsafe slot.pointee.own, !loop.isHosted { loop.shutDown() }
-    pthread_setspecific(key, nil)
-    let last = unsafe slot.move()
-    unsafe slot.deallocate()
-    _ = last
-  }
 }

@@ -122,22 +122,15 @@ extension EventLoop {
   }
 
   private func deliverEvents(waiting milliseconds: CInt) {
-    // SAFETY: the buffer lives for this call, on this thread; epoll_wait initialises the first `count` events, and
-    // only those are read. It is on the stack so that a nested turn has one of its own.
-    unsafe withUnsafeTemporaryAllocation(of: epoll_event.self, capacity: Poller.eventsPerWait) { buffer in
-      let count = unsafe epoll_wait(
-        poller.epoll.number, buffer.baseAddress, CInt(Poller.eventsPerWait), milliseconds)
+    waitForEvents(poller.epoll.number, capacity: Poller.eventsPerWait, milliseconds: milliseconds) {
       cachedNow = nil
       takePosted()
-      // A signal that interrupts the wait makes it a turn without events.
-      guard count > 0 else { return }
-      for index in 0..<Int(count) {
-        let (token, events) = unsafe (Poller.Token(bits: buffer[index].data.u64), buffer[index].events)
-        switch token {
-        case .wakeUp: break  // its jobs have been taken
-        case .alarm: timers.alarmFired()
-        default: poller.source(of: token)?.ready(Readiness(epollEvents: events), on: self)
-        }
+    } deliver: { number, events in
+      let token = Poller.Token(bits: number)
+      switch token {
+      case .wakeUp: break  // its jobs have been taken
+      case .alarm: timers.alarmFired()
+      default: poller.source(of: token)?.ready(Readiness(epollEvents: events), on: self)
       }
     }
     for (token, readiness) in poller.takeReplays() { poller.source(of: token)?.ready(readiness, on: self) }

@@ -104,14 +104,7 @@ final class TimerTable {
 
   private func setAlarm(for time: ContinuousClock.Instant) {
     guard let number = alarm?.number else { return }
-    // A zero would disarm it.
-    let wait = max(time - ContinuousClock.now, .nanoseconds(1))
-    let (seconds, attoseconds) = wait.components
-    var setting = itimerspec()
-    setting.it_value.tv_sec = time_t(seconds)
-    setting.it_value.tv_nsec = Int(attoseconds / 1_000_000_000) + (seconds == 0 ? 1 : 0)
-    // Fails for a bad argument only.
-    unsafe timerfd_settime(number, 0, &setting, nil)
+    setTimer(number, after: time - ContinuousClock.now)
     alarmTime = time
   }
 }

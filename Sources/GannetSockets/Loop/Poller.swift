@@ -122,11 +122,6 @@ package final class Poller {
   func control(
     _ operation: CInt, _ descriptor: CInt, _ token: Token, _ events: UInt32
   ) throws(SystemError) {
-    var event = unsafe epoll_event()
-    unsafe event.events = events
-    unsafe event.data.u64 = token.bits
-    guard unsafe epoll_ctl(epoll.number, operation, descriptor, &event) == 0 else {
-      throw SystemError.last("epoll_ctl")
-    }
+    try controlEpoll(epoll.number, operation, descriptor, number: token.bits, events: events)
   }
 }

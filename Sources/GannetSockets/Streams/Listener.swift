@@ -26,18 +26,9 @@ package final class Listener: EventSource {
     on loop: EventLoop, at wanted: SocketAddress = .loopback, backlog: CInt = 128
   ) throws(SystemError) {
     poller = loop.poller
-    let descriptor = try FileDescriptor(
-      checking: socket(wanted.family, Platform.stream | Platform.nonBlocking, 0), "socket")
+    let descriptor = try makeStreamSocket(for: wanted)
     let number = descriptor.number
-    if wanted.port != nil {
-      var on: CInt = 1
-      // Without it a port is only taken a minute later.
-      unsafe setsockopt(number, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<CInt>.size))
-    }
-    guard try unsafe wanted.withSystemAddress({ unsafe bind(number, $0, $1) }) == 0 else {
-      throw SystemError.last("bind")
-    }
-    guard listen(number, backlog) == 0 else { throw SystemError.last("listen") }
+    try beginListening(number, at: wanted, backlog: backlog)
     address = SocketAddress(of: number, peer: false) ?? wanted
     self.descriptor = consume descriptor
     token = try poller.add(number, self, writable: false)
@@ -80,11 +71,4 @@ package final class Listener: EventSource {
     onAccept = nil
     descriptor = nil
   }
-}
-
-extension SocketAddress {
-  /// 127.0.0.1, a port that the system chooses.
-  package static let loopback = SocketAddress.ipv4(0x7f00_0001, port: 0)
-  /// ::1, a port that the system chooses.
-  package static let loopback6 = SocketAddress.ipv6(high: 0, low: 1, zone: 0, port: 0)
 }

@@ -48,7 +48,7 @@ package final class StreamSocket: StreamTransport, EventSource {
     let number = descriptor.number
     self.descriptor = consume descriptor
     token = try poller.add(number, self, writable: isAskingForRoom)
-    if !asksForRoomWhenFull { setNoDelay() }
+    if !asksForRoomWhenFull { setOption(number, CInt(IPPROTO_TCP), TCP_NODELAY, 1) }
   }
 
   deinit {
@@ -71,8 +71,7 @@ package final class StreamSocket: StreamTransport, EventSource {
     let room = buffer.count
     guard room > 0 else { return .bytes(0) }
     while true {
-      // SAFETY: the span has room for `room` bytes and is ours alone for the call.
-      let count = unsafe buffer.withUnsafeMutableBytes { unsafe recv(number, $0.baseAddress, room, 0) }
+      let count = receiveBytes(number, into: &buffer)
       if count > 0 {
         mayReceive = count == room
         return .bytes(count)
@@ -95,10 +94,7 @@ package final class StreamSocket: StreamTransport, EventSource {
     var sent = 0
     // A short send is tried on until it would block, since only that makes the kernel announce room.
     while sent < bytes.count {
-      // SAFETY: reads the span from `sent` on, no further than its end.
-      let count = unsafe bytes.withUnsafeBytes { buffer in
-        unsafe sendOnce(number, UnsafeRawBufferPointer(rebasing: buffer[sent...]))
-      }
+      let count = sendBytes(number, bytes, from: sent)
       if count >= 0 {
         sent += count
         continue
@@ -192,9 +188,7 @@ package final class StreamSocket: StreamTransport, EventSource {
   /// Closes so that the peer sees the connection reset.
   package func abort() {
     guard let number = descriptor?.number else { return }
-    var hard = linger()
-    hard.l_onoff = 1
-    unsafe setsockopt(number, SOL_SOCKET, SO_LINGER, &hard, socklen_t(MemoryLayout<linger>.size))
+    resetWhenClosed(number)
     close()
   }
 
@@ -204,13 +198,8 @@ package final class StreamSocket: StreamTransport, EventSource {
   ///
   /// - Throws: what failed at once. `EAGAIN`: a Unix socket's listener has its queue full.
   static func connecting(to peer: SocketAddress, poller: Poller) throws(SystemError) -> StreamSocket {
-    let descriptor = try FileDescriptor(
-      checking: socket(peer.family, Platform.stream | Platform.nonBlocking, 0), "socket")
-    let number = descriptor.number
-    let status = try unsafe peer.withSystemAddress { unsafe connect(number, $0, $1) == 0 ? 0 : lastErrno }
-    guard status == 0 || status == EINPROGRESS || status == EINTR else {
-      throw SystemError(errno: status, call: "connect")
-    }
+    let descriptor = try makeStreamSocket(for: peer)
+    try beginConnecting(descriptor.number, to: peer)
     let socket = try StreamSocket(owning: descriptor, peer: peer, poller: poller)
     // A Unix socket is connected now, but what it says next would be that it has room only when asked.
     socket.askForRoom(true)
@@ -221,9 +210,7 @@ package final class StreamSocket: StreamTransport, EventSource {
   /// How a connect that became writable ended: 0, or its errno.
   func connectOutcome() -> CInt {
     guard let number = descriptor?.number else { return EBADF }
-    var status: CInt = 0
-    var length = socklen_t(MemoryLayout<CInt>.size)
-    guard unsafe getsockopt(number, SOL_SOCKET, SO_ERROR, &status, &length) == 0 else { return lastErrno }
+    let status = pendingError(number)
     guard status == 0 else { return status }
     // A connect to a free port in the range of our own ports may meet itself.
     if peer.isLoopback, localAddress == peer { return ECONNREFUSED }
@@ -235,15 +222,4 @@ package final class StreamSocket: StreamTransport, EventSource {
     onReady = nil
     wantsWrite = false
   }
-
-  private func setNoDelay() {
-    var on: CInt = 1
-    // Only a speed-up: a kernel without it sends the same bytes.
-    unsafe setsockopt(
-      descriptorNumber, CInt(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<CInt>.size))
-  }
-}
-
-private func sendOnce(_ descriptor: CInt, _ bytes: UnsafeRawBufferPointer) -> Int {
-  unsafe send(descriptor, bytes.baseAddress, bytes.count, Platform.noSignal)
 }

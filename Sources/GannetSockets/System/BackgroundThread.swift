@@ -12,14 +12,12 @@ import CLinux
 func startBackgroundThread(
   stackBytes: Int, _ body: @escaping @Sendable () -> Void
 ) throws(SystemError) {
+  // SAFETY: the attributes and the signal sets live for the calls that they are lent to.
   var attributes = pthread_attr_t()
   unsafe pthread_attr_init(&attributes)
   defer { unsafe pthread_attr_destroy(&attributes) }
   unsafe pthread_attr_setdetachstate(&attributes, CInt(PTHREAD_CREATE_DETACHED))
   unsafe pthread_attr_setstacksize(&attributes, stackBytes)
-  // SAFETY: the box is handed to the new thread, which empties and frees it; when no thread starts, we do.
-  let box = UnsafeMutablePointer<@Sendable () -> Void>.allocate(capacity: 1)
-  unsafe box.initialize(to: body)
   var all = sigset_t()
   var previous = sigset_t()
   unsafe sigfillset(&all)
@@ -30,18 +28,23 @@ func startBackgroundThread(
   #else
     var thread = pthread_t()
   #endif
-  let status = unsafe pthread_create(
-    &thread, &attributes,
-    { context in
-      guard let box = unsafe context?.assumingMemoryBound(to: (@Sendable () -> Void).self) else { return nil }
-      let body = unsafe box.move()
-      unsafe box.deallocate()
-      body()
-      return nil
-    }, box)
+  // SAFETY: the box is handed to the new thread, which empties and frees it; when no thread starts, we do.
+  let box = UnsafeMutablePointer<@Sendable () -> Void>.allocate(capacity: 1)
+  unsafe box.initialize(to: body)
+  let status = unsafe pthread_create(&thread, &attributes, { unsafe runBox($0) }, box)
   guard status == 0 else {
     unsafe box.deinitialize(count: 1)
     unsafe box.deallocate()
     throw SystemError(errno: status, call: "pthread_create")
   }
+}
+
+/// The first function of a thread.
+private func runBox(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+  // SAFETY: the context is the box that `startBackgroundThread` filled, and now this thread's alone.
+  guard let box = unsafe context?.assumingMemoryBound(to: (@Sendable () -> Void).self) else { return nil }
+  let body = unsafe box.move()
+  unsafe box.deallocate()
+  body()
+  return nil
 }

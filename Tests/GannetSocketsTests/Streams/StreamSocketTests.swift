@@ -30,6 +30,11 @@ final class Pair {
     self.client = try #require(client)
     self.server = try #require(server)
   }
+
+  deinit {
+    // What they call when ready holds them.
+    for socket in [client, server] { socket.close() }
+  }
 }
 
 extension EventLoop {
@@ -230,6 +235,7 @@ func temporaryPath() -> String {
     loop.turns { !calls.isEmpty }
     loop.run(until: .now + .milliseconds(2))
     #expect(calls.count == 1)
+    for client in clients { client.close() }
     withExtendedLifetime(listener) {}
   }
 
