@@ -3,10 +3,10 @@ extension BodyFraming {
   ///
   /// Ambiguous framing is an error, not a guess. Transfer-Encoding counts before Content-Length:
   /// - `chunked` alone: chunks, also in HTTP/1.0;
-  /// - another coding, or one twice, before a final `chunked`: an error, as it cannot be taken off;
+  /// - another coding than `identity`, or `chunked` twice, before a final `chunked`: an error, as it cannot be taken off;
   /// - anything else in it (`chunked, gzip`, `identity`, `"chunked"`): all until the connection ends.
   ///
-  /// Content-Length may be repeated, as a list or as several fields, when all its members are spelled the same. A
+  /// Content-Length may be repeated, as a list or as several fields, when all its members are the same number. A
   /// sign, any other byte but digits, an empty member, or a number past 2⁶³−1 is an error.
   ///
   /// - Parameters:
@@ -43,7 +43,7 @@ extension BodyFraming {
     var lastOffset: Int64 = 0
     fields.forEachElement(of: "Transfer-Encoding") { coding, offset in
       guard !coding.isEmpty else { return }
-      count += 1
+      if !coding.equalsIgnoringCase("identity") { count += 1 }
       lastIsChunked = coding.equalsIgnoringCase("chunked")
       lastOffset = offset
     }
@@ -57,14 +57,12 @@ extension BodyFraming {
   /// The value of Content-Length, or nil when there is none.
   static func contentLength(_ fields: FieldList) throws(SyntaxError) -> Int64? {
     var length: Int64?
-    var digits = 0
     try fields.forEachElement(of: "Content-Length") { (member, offset) throws(SyntaxError) in
       let value = try parseLength(member, at: offset)
-      if let length, length != value || digits != member.count {
+      if let length, length != value {
         throw SyntaxError(.contentLength, byte: member[0], at: offset, "Content-Length fields that differ")
       }
       length = value
-      digits = member.count
     }
     return length
   }

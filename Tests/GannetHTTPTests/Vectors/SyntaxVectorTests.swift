@@ -131,6 +131,7 @@ struct SyntaxVectorTests {
       "a Content-Length that is no number is an error: browsers ignore it",
       (19...24).map { "wpt/content-length/\($0)" }
     ),
+    ("numbers that are spelled otherwise are equal, as for curl", ["wpt/content-length/26"]),
     (
       "tolerances of ours: a line that names no field is skipped, bare LF ends a line",
       ["wpt/h1-parsing/COLON/leading", "wpt/h1-parsing/LF/after-num"]
@@ -144,7 +145,7 @@ struct SyntaxVectorTests {
       let body = String(repeating: "x", count: 42)
       return ResponseVectorTests.difference(Bytes.latin1("HTTP/1.1 200 OK\r\n\(fields)\r\n\r\n\(body)")) {
         reading in
-        guard let length = expected?.int else { return reading.error == nil ? "no error" : nil }
+        guard let length = expected?.int else { return reading.messages.isEmpty ? nil : "no error" }
         return reading.messages.first?.body.count == length ? nil : "\(reading)"
       }
     }
@@ -152,7 +153,7 @@ struct SyntaxVectorTests {
       if let status = expected?["status"]?.int {
         return reading.messages.first?.head.status == status ? nil : "\(reading)"
       }
-      let isError = reading.error != nil
+      let isError = reading.error != nil && reading.messages.isEmpty
       switch expected?.string ?? "" {
       case let text where text.hasPrefix("ok"): return isError ? "\(reading)" : nil
       case "error", "error (empty field name)": return isError ? nil : "no error"
