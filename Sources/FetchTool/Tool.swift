@@ -23,11 +23,24 @@ enum Tool {
 
   private static func dispatch(_ words: [String]) throws(ToolError) {
     switch words.first {
-    case nil:
-      throw ToolError(.badUsage, "no URL given; `gannet help` says what it can do")
     case "serve": try serve(Array(words.dropFirst()))
-    default: throw ToolError(.badUsage, "no")
+    default: try fetch(words)
     }
+  }
+
+  private static func fetch(_ words: [String]) throws(ToolError) {
+    var options: FetchOptions
+    do throws(ArgumentError) {
+      options = try FetchOptions(arguments: ArgumentParser(flags: FetchOptions.flags).parse(words))
+    } catch { throw ToolError(.badUsage, error.sentence) }
+    guard let file = options.replayFile else {
+      return try FetchCommand(options, on: EventLoop.current).run()
+    }
+    let recording = try Recording(file: file)
+    try options.load(recording.load)
+    let command = try FetchCommand(options, on: EventLoop.current)
+    command.replay(recording)
+    try command.run()
   }
 
   private static func serve(_ words: [String]) throws(ToolError) {

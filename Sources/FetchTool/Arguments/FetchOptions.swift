@@ -46,6 +46,10 @@ package struct FetchOptions: Hashable, Sendable {
   package var recordFile: String?
   package var recordsSecrets = false
   package var unixSocket: String?
+  /// A recording that is loaded again, its server played in memory.
+  package var replayFile: String?
+  /// The body that the recorded load had.
+  var recordedBody: [UInt8]?
 
   package static let flags: [Flag] = [
     Flag("output", "o", .required), Flag("request", "X", .required), Flag("header", "H", .required),
@@ -53,7 +57,7 @@ package struct FetchOptions: Hashable, Sendable {
     Flag("cacert", nil, .required), Flag("max-time", "m", .required),
     Flag("connect-timeout", nil, .required), Flag("fail", "f"), Flag("no-redirect"), Flag("verbose", "v"),
     Flag("parts", nil, .required), Flag("events", nil, .optional), Flag("record", nil, .required),
-    Flag("record-secrets"), Flag("unix-socket", nil, .required),
+    Flag("record-secrets"), Flag("replay", nil, .required), Flag("unix-socket", nil, .required),
   ]
 
   package init() {}
@@ -96,14 +100,20 @@ package struct FetchOptions: Hashable, Sendable {
     case "events": events = try Events(value)
     case "record": recordFile = value
     case "record-secrets": recordsSecrets = true
+    case "replay": replayFile = value
     default: unixSocket = value
     }
   }
 
   private func check() throws(ArgumentError) {
-    guard !urls.isEmpty else { throw ArgumentError("no URL given") }
-    guard outputs.count <= urls.count else {
-      throw ArgumentError("\(outputs.count) output files for \(urls.count) URL\(urls.count == 1 ? "" : "s")")
+    if replayFile != nil {
+      guard urls.isEmpty else { throw ArgumentError("--replay loads what was recorded: it takes no URL") }
+    } else if urls.isEmpty {
+      throw ArgumentError("no URL given")
+    }
+    let count = replayFile == nil ? urls.count : 1
+    guard outputs.count <= count else {
+      throw ArgumentError("\(outputs.count) output files for \(count) URL\(count == 1 ? "" : "s")")
     }
     if showsHeadOnly, !data.isEmpty {
       throw ArgumentError("-I asks for a HEAD request and -d for a POST: choose one")

@@ -28,7 +28,8 @@ package final class EventLog {
   ///   - write: takes each line, without a line feed.
   /// - Throws: when OpenSSL cannot digest.
   package init(
-    tag: String? = nil, includesBodies: Bool = false, mergesData: Bool = false, write: @escaping (String) -> Void
+    tag: String? = nil, includesBodies: Bool = false, mergesData: Bool = false,
+    write: @escaping (String) -> Void
   ) throws(TLSError) {
     self.tag = tag
     self.includesBodies = includesBodies

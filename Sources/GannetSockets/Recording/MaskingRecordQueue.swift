@@ -13,28 +13,21 @@ struct MaskingRecordQueue: Sendable {
     let isClient: Bool
   }
 
-  /// The head line that is coming in on a stream.
-  private struct HeadLine {
-    /// Whether a head is being read; bodies are left alone.
-    var isInHead = true
-    /// The line so far.
-    var bytes: [UInt8] = []
-    /// Where it began: the number of the record, the place in it.
+  /// The head that is coming in on a stream.
+  private struct Head {
+    var splitter: HeadLineSplitter
+    /// Where the line that has begun lies: the number of the record, the place in it.
     var record = 0
     var offset = 0
     /// Whether the previous field was masked, so that its continuation lines are too.
     var continuesSecret = false
-    /// Whether this head is an informational one: another head follows it.
-    var isInformational = false
-    /// Whether the next line is the first of a head.
-    var isFirst = true
   }
 
   private let keepsSecrets: Bool
   private var waiting: [Recording.Record] = []
   /// Records have numbers, from 0: that of the first in `waiting`.
   private var firstNumber = 0
-  private var lines: [Stream: HeadLine] = [:]
+  private var heads: [Stream: Head] = [:]
   /// The number of the record that gathers the request being sent on a connection.
   private var gathering: [Int: Int] = [:]
 
@@ -43,10 +36,7 @@ struct MaskingRecordQueue: Sendable {
   /// What comes next on the connection are the heads of a request and of its response.
   mutating func requestBegan(on connection: Int) {
     gathering[connection] = nil
-    for isClient in [true, false] {
-      let stream = Stream(connection: connection, isClient: isClient)
-      if var line = lines.removeValue(forKey: stream), !line.bytes.isEmpty { finish(&line, of: stream) }
-    }
+    for isClient in [true, false] { finishHead(of: Stream(connection: connection, isClient: isClient)) }
   }
 
   /// Adds bytes of a request to the record that gathers it.
@@ -79,7 +69,7 @@ struct MaskingRecordQueue: Sendable {
   /// Gives the records that can no longer change, in order, and forgets them.
   mutating func takeReady() -> [Recording.Record] {
     var limit = firstNumber + waiting.count
-    for line in lines.values where !line.bytes.isEmpty { limit = min(limit, line.record) }
+    for head in heads.values where head.splitter.isWithinLine { limit = min(limit, head.record) }
     for number in gathering.values { limit = min(limit, number) }
     let ready = Array(waiting[..<(limit - firstNumber)])
     waiting.removeFirst(ready.count)
@@ -89,11 +79,7 @@ struct MaskingRecordQueue: Sendable {
 
   /// Nothing more will come: lines that have no end are masked as they are.
   mutating func finish() {
-    for (stream, line) in lines where !line.bytes.isEmpty {
-      var line = line
-      finish(&line, of: stream)
-    }
-    lines.removeAll()
+    for stream in Array(heads.keys) { finishHead(of: stream) }
     gathering.removeAll()
   }
 
@@ -108,38 +94,28 @@ struct MaskingRecordQueue: Sendable {
   /// Reads the head lines in `bytes`, which lie at `base` in a record, and masks those that are complete.
   private mutating func scan(_ bytes: [UInt8], at base: Int, ofRecord record: Int, of stream: Stream) {
     guard !keepsSecrets else { return }
-    var line = lines.removeValue(forKey: stream) ?? HeadLine()
+    var head =
+      heads.removeValue(forKey: stream) ?? Head(splitter: HeadLineSplitter(isClient: stream.isClient))
     var index = 0
-    while index < bytes.count, line.isInHead {
-      if line.bytes.isEmpty { (line.record, line.offset) = (record, base + index) }
-      line.bytes.append(bytes[index])
-      if bytes[index] == 0x0A { finish(&line, of: stream) }
+    while index < bytes.count, head.splitter.isInHead {
+      if !head.splitter.isWithinLine { (head.record, head.offset) = (record, base + index) }
+      if let line = head.splitter.step(bytes[index]) { mask(line, &head, of: stream) }
       index += 1
     }
-    lines[stream] = line
+    heads[stream] = head
   }
 
-  /// Masks the line that has come in, in the records that hold it, and expects the next.
-  private mutating func finish(_ line: inout HeadLine, of stream: Stream) {
-    var text = line.bytes
-    while text.last == 0x0A || text.last == 0x0D { text.removeLast() }
-    line.bytes.removeAll(keepingCapacity: true)
-    guard !text.isEmpty else {
-      // The end of a head, or an empty line before it.
-      if !line.isFirst { line.isInHead = line.isInformational && !stream.isClient }
-      line.isFirst = true
-      return
-    }
-    if line.isFirst { line.isInformational = isInformational(statusLine: text) }
-    line.isFirst = false
-    let unmasked = text
-    line.continuesSecret = SecretMask.mask(headLine: &text, isContinuation: line.continuesSecret)
-    if text != unmasked { put(text, at: line.offset, ofRecord: line.record, of: stream) }
+  /// A head that has not come whole is masked as far as it came.
+  private mutating func finishHead(of stream: Stream) {
+    guard var head = heads.removeValue(forKey: stream), head.splitter.isWithinLine else { return }
+    mask(head.splitter.finish(), &head, of: stream)
   }
 
-  /// After any 1xx but 101 another head follows.
-  private func isInformational(statusLine: [UInt8]) -> Bool {
-    statusLine.starts(with: "HTTP/1.1 1".utf8) && !statusLine.starts(with: "HTTP/1.1 101".utf8)
+  /// Masks a line in the records that hold it.
+  private mutating func mask(_ line: [UInt8], _ head: inout Head, of stream: Stream) {
+    var masked = line
+    head.continuesSecret = SecretMask.mask(headLine: &masked, isContinuation: head.continuesSecret)
+    if masked != line { put(masked, at: head.offset, ofRecord: head.record, of: stream) }
   }
 
   /// Puts `masked` over the bytes of `stream` at `offset` in a record and, past its end, on into the stream's next.

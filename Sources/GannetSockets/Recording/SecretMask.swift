@@ -32,6 +32,20 @@ package enum SecretMask {
     return true
   }
 
+  /// A line of a head as text in which each run of masked bytes is three asterisks, for a person to read.
+  package static func veiled(headLine line: [UInt8], isContinuation: inout Bool) -> String {
+    var masked = line
+    isContinuation = mask(headLine: &masked, isContinuation: isContinuation)
+    var shown: [UInt8] = []
+    var wasMasked = false
+    for (index, byte) in masked.enumerated() {
+      let isMasked = byte != line[index]
+      if !isMasked { shown.append(byte) } else if !wasMasked { shown += "***".utf8 }
+      wasMasked = isMasked
+    }
+    return String(decoding: shown, as: UTF8.self)
+  }
+
   /// Masks a field's value given as text.
   package static func mask(name: String, value: String) -> String {
     var line = Array("\(name): \(value)".utf8)

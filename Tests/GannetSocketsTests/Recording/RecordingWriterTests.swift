@@ -21,6 +21,14 @@ struct RecordingWriterTests {
     #expect(String(decoding: bytes, as: UTF8.self) == masked)
   }
 
+  @Test func showsAPersonNoLengths() {
+    var continues = false
+    let lines = ["Cookie: a=bcdef; g=h", " i=jk", "Accept: */*"].map {
+      SecretMask.veiled(headLine: Array($0.utf8), isContinuation: &continues)
+    }
+    #expect(lines == ["Cookie: a=***; g=***", " ***", "Accept: */*"])
+  }
+
   static let request =
     "POST /a HTTP/1.1\r\nHost: h\r\nAuthorization: Basic dTpw\r\nContent-Length: 14\r\n\r\nCookie: a=bcd\n"
   static let response =

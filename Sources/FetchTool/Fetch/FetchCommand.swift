@@ -1,0 +1,176 @@
+import Gannet
+import GannetSockets
+import GannetTLS
+
+/// `gannet URL…`: makes the loads, runs them, and says how they ended.
+final class FetchCommand {
+  private let options: FetchOptions
+  private let loop: EventLoop
+  private var configuration: URLConnection.Configuration
+  private var recorder: TrafficRecorder?
+  private var waiting: [FetchLoad] = []
+  private var running: [FetchLoad] = []
+  private var justEnded: [FetchLoad] = []
+  private var limits: [ObjectIdentifier: LoopTimer] = [:]
+  private var failure: ToolError?
+  private var display: ProgressDisplay?
+  private let start = ContinuousClock.now
+
+  init(_ options: FetchOptions, on loop: EventLoop) throws(ToolError) {
+    self.options = options
+    self.loop = loop
+    configuration = try options.configuration()
+    waiting = try makeLoads()
+    try observe()
+  }
+
+  /// Runs all loads to their end. Throws the first failure there was; the others have been complained of.
+  func run() throws(ToolError) {
+    showProgress()
+    if options.hasFileForEach { while !waiting.isEmpty { startNext() } } else { startNext() }
+    loop.run()
+    display?.draw()
+    do throws(SystemError) { try recorder?.finish() } catch {
+      throw ToolError(.cannotWrite, "\(options.recordFile ?? ""): \(error.words)")
+    }
+    if let failure { throw ToolError(failure.code, "") }
+  }
+
+  // MARK: Making
+
+  private func makeLoads() throws(ToolError) -> [FetchLoad] {
+    let body = try options.readBody()
+    if let folder = options.partsDirectory { try makeFolder(folder) }
+    var settings = FetchLoad.Settings()
+    settings.credential = try readCredential()
+    settings.followsRedirects = options.followsRedirects
+    settings.failsOnStatus = options.failsOnStatus
+    settings.showsHead = options.showsHeadOnly
+    var loads: [FetchLoad] = []
+    for (index, url) in options.urls.enumerated() {
+      let tag = options.urls.count > 1 ? String(index + 1) : nil
+      loads.append(
+        FetchLoad(
+          try options.request(for: url, body: body), tag: tag, settings: settings,
+          output: BodyOutput(target(at: index), partsFolder: try partsFolder(tag)),
+          events: try makeEvents(tag)))
+    }
+    return loads
+  }
+
+  private func target(at index: Int) -> BodyOutput.Target {
+    guard index < options.outputs.count else { return options.events == .none ? .standardOutput : .none }
+    return options.outputs[index] == "-" ? .standardOutput : .file(options.outputs[index])
+  }
+
+  /// The parts of several loads go to folders of their own.
+  private func partsFolder(_ tag: String?) throws(ToolError) -> String? {
+    guard let folder = options.partsDirectory else { return nil }
+    guard let tag else { return folder }
+    try makeFolder("\(folder)/\(tag)")
+    return "\(folder)/\(tag)"
+  }
+
+  private func makeFolder(_ path: String) throws(ToolError) {
+    try ToolError.writing(path) { () throws(SystemError) in try InputFile.makeFolder(path) }
+  }
+
+  private func readCredential() throws(ToolError) -> URLCredential? {
+    guard let login = options.login else { return nil }
+    var password = login.password
+    if password == nil { password = PasswordPrompt.read("Password of \(login.user): ") }
+    guard let password else {
+      throw ToolError(.badUsage, "-u \(login.user): no password, and no terminal to ask for it")
+    }
+    return URLCredential(user: login.user, password: password, persistence: .none)
+  }
+
+  private func makeEvents(_ tag: String?) throws(ToolError) -> EventLog? {
+    guard options.events != .none else { return nil }
+    let write = { [weak self] (line: String) -> Void in
+      do throws(SystemError) { try OutputFile.standardOutput.write(line + "\n") } catch {
+        self?.cannotShowEvents(error)
+      }
+    }
+    do throws(TLSError) {
+      return try EventLog(
+        tag: tag, includesBodies: options.events == .callbacksWithBodies,
+        mergesData: options.replayFile != nil,
+        write: write)
+    } catch { throw ToolError(.tlsFailed, "\(error)") }
+  }
+
+  /// Whoever reads the events has gone: nothing is left to do.
+  private func cannotShowEvents(_ error: SystemError) {
+    for load in running { load.stop(ToolError(.cannotWrite, "standard output: \(error.words)")) }
+  }
+
+  private func observe() throws(ToolError) {
+    var observers: [any TrafficObserver] = []
+    if options.isVerbose { observers.append(TrafficTrace()) }
+    if let path = options.recordFile, let load = waiting.first {
+      let via = options.unixSocket.map { "unix \($0)" }
+      recorder = try ToolError.writing(path) { () throws(SystemError) in
+        try TrafficRecorder(
+          options.recordedLoad(load.request), to: try OutputFile(creating: path), via: via,
+          keepsSecrets: options.recordsSecrets)
+      }
+    }
+    if let recorder { observers.append(recorder) }
+    if !observers.isEmpty { configuration.trafficObserver = TrafficObservers(observers) }
+  }
+
+  /// Plays this recording in place of the network.
+  func replay(_ recording: Recording) {
+    configuration.transportProvider = ReplayProvider(recording, cuts: .asRecorded)
+  }
+
+  // MARK: Running
+
+  private func startNext() {
+    guard !waiting.isEmpty else { return }
+    let load = waiting.removeFirst()
+    running.append(load)
+    if let limit = options.maxTime {
+      let timer = loop.makeTimer { [weak load] _ in load?.timedOut(after: limit) }
+      timer.schedule(at: loop.now + limit)
+      limits[ObjectIdentifier(load)] = timer
+    }
+    load.start(configuration) { [weak self] load in self?.ended(load) }
+  }
+
+  private func ended(_ load: FetchLoad) {
+    running.removeAll { $0 === load }
+    justEnded.append(load)
+    limits[ObjectIdentifier(load)] = nil
+    display?.draw()
+    if let loadFailure = load.failure {
+      OutputFile.complain("gannet: " + loadFailure.sentence)
+      failure = failure ?? loadFailure
+    }
+    if failure?.code == .cannotWrite { waiting = [] }
+    startNext()
+  }
+
+  // MARK: Progress
+
+  private func showProgress() {
+    let terminal = OutputFile.standardError
+    guard terminal.isTerminal, options.events == .none, !options.isVerbose, !options.showsHeadOnly,
+      !(waiting.contains { $0.writesToTerminal })
+    else { return }
+    display = ProgressDisplay(on: loop, terminal: terminal) { [unowned self] in
+      let columns = terminal.columns
+      let ended = justEnded.map { line(of: $0, columns) }
+      justEnded = []
+      return (ended, running.map { line(of: $0, columns) })
+    }
+  }
+
+  private func line(of load: FetchLoad, _ columns: Int) -> String {
+    let elapsed = (ContinuousClock.now - start).components
+    let label = load.tag.map { "[\($0)] " } ?? ""
+    return load.progressLine(
+      label: label, at: Double(elapsed.seconds) + Double(elapsed.attoseconds) / 1e18, columns: columns)
+  }
+}

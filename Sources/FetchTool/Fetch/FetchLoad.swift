@@ -1,0 +1,212 @@
+import Gannet
+import GannetSockets
+
+/// One load of the fetcher: answers its questions, passes its body on, and keeps how it ended.
+final class FetchLoad: URLConnectionDataDelegate {
+  /// What the load is to do besides loading.
+  struct Settings {
+    /// For a server's challenge.
+    var credential: URLCredential?
+    var followsRedirects = true
+    var failsOnStatus = false
+    /// Prints the head in place of the body.
+    var showsHead = false
+  }
+
+  /// Given to the URL in messages and progress; nil when there is one load only.
+  let tag: String?
+  let request: URLRequest
+  private let settings: Settings
+  private let output: BodyOutput
+  private let events: EventLog?
+  private var onEnd: ((FetchLoad) -> Void)?
+
+  private var connection: URLConnection?
+  private var meter = ProgressMeter()
+  private(set) var phase = ConnectionError.Phase.connecting
+  /// Why it failed; nil when it has finished.
+  private(set) var failure: ToolError?
+  private(set) var hasEnded = false
+  private var discardsBody = false
+  private var outerResponse: HTTPURLResponse?
+
+  init(
+    _ request: URLRequest, tag: String?, settings: Settings, output: BodyOutput, events: EventLog?
+  ) {
+    self.request = request
+    self.tag = tag
+    self.settings = settings
+    self.output = output
+    self.events = events
+  }
+
+  /// Begins the load on this thread's loop; `onEnd` is called once, perhaps before this returns.
+  func start(_ configuration: URLConnection.Configuration, onEnd: @escaping (FetchLoad) -> Void) {
+    self.onEnd = onEnd
+    connection = URLConnection(
+      request: request, delegate: self, tag: tag, configuration: configuration,
+      on: .loop(EventLoop.current.handle))
+    if connection == nil { end(ToolError(unloadable: request.urlString)) }
+  }
+
+  /// Ends the load because `limit` has passed.
+  func timedOut(after limit: Duration) {
+    let seconds = limit.components
+    let number = Double(seconds.seconds) + Double(seconds.attoseconds) / 1e18
+    let text = number == number.rounded() ? String(Int(number)) : String(number)
+    let error = ConnectionError(
+      .timedOut, phase: phase, url: FetchLoad.safe(connection?.currentRequest ?? request),
+      reason: "not finished within the \(text) seconds of --max-time")
+    connection?.cancel()
+    connection(failed: error)
+  }
+
+  /// Ends the load because nobody wants what comes.
+  func stop(_ error: ToolError) {
+    connection?.cancel()
+    end(error)
+  }
+
+  /// How it stands, in a line.
+  func progressLine(label: String, at seconds: Double, columns: Int) -> String {
+    meter.line(label: label, at: seconds, columns: columns)
+  }
+
+  /// Whether the body goes to a terminal.
+  var writesToTerminal: Bool { output.isTerminal }
+
+  private func end(_ failure: ToolError?) {
+    guard !hasEnded else { return }
+    hasEnded = true
+    self.failure = failure
+    connection = nil
+    onEnd?(self)
+    onEnd = nil
+  }
+
+  private func connection(failed error: ConnectionError) {
+    events?.didFail(error)
+    end(ToolError(ExitCode(error), error.sentence))
+  }
+
+  // MARK: Questions
+
+  func connection(
+    _ connection: URLConnection, willSend request: URLRequest, redirectResponse: URLResponse?
+  ) -> URLRequest? {
+    events?.willSend(request, redirectResponse: redirectResponse)
+    return redirectResponse != nil && !settings.followsRedirects ? nil : request
+  }
+
+  func connection(_ connection: URLConnection, didReceive challenge: URLAuthenticationChallenge) {
+    events?.didReceive(challenge)
+    if let credential = settings.credential, challenge.previousFailureCount == 0 {
+      challenge.sender?.use(credential, for: challenge)
+    } else {
+      challenge.sender?.continueWithoutCredential(for: challenge)
+    }
+  }
+
+  func connection(_ connection: URLConnection, didCancel challenge: URLAuthenticationChallenge) {
+    events?.didCancel(challenge)
+  }
+
+  // MARK: What comes
+
+  func connection(
+    _ connection: URLConnection, didSendBodyData bytesWritten: Int, totalBytesWritten: Int,
+    totalBytesExpectedToWrite: Int
+  ) {
+    events?.didSendBodyData(bytesWritten, total: totalBytesWritten, expected: totalBytesExpectedToWrite)
+  }
+
+  func connection(_ connection: URLConnection, didReceiveInformational response: HTTPURLResponse) {
+    phase = .receiving
+    events?.didReceiveInformational(response)
+  }
+
+  func connection(_ connection: URLConnection, didReceive response: URLResponse) {
+    phase = .receiving
+    events?.didReceive(response)
+    guard let response = response as? HTTPURLResponse else { return }
+    if response.partIndex == nil { outerResponse = response } else { meter.isStream = true }
+    meter.expected =
+      response.partIndex == nil && response.expectedContentLength > 0 ? response.expectedContentLength : nil
+    if settings.failsOnStatus, response.statusCode >= 400 {
+      // The events go on; the body is not wanted.
+      discardsBody = true
+      if events == nil { stop(statusError(response)) }
+      return
+    }
+    do throws(ToolError) {
+      if settings.showsHead { return try output.write(Array(FetchLoad.headText(response).utf8).span) }
+      try output.begin(response)
+    } catch { stop(error) }
+  }
+
+  func connection(_ connection: URLConnection, didReceive data: Data) {
+    events?.didReceive(data)
+    meter.received(data.count)
+    guard !discardsBody, !settings.showsHead else { return }
+    do throws(ToolError) { try output.write(data.span) } catch { stop(error) }
+  }
+
+  func connectionDidFinishPart(_ connection: URLConnection) {
+    events?.didFinishPart()
+    meter.finishedFrame()
+  }
+
+  func connection(_ connection: URLConnection, didReceiveTrailers trailers: FieldList) {
+    events?.didReceiveTrailers(trailers)
+  }
+
+  // MARK: The end
+
+  func connectionDidFinishLoading(_ connection: URLConnection) {
+    events?.didFinishLoading()
+    if let response = outerResponse, settings.failsOnStatus, response.statusCode >= 400 {
+      return end(statusError(response))
+    }
+    if output.lacksParts {
+      OutputFile.complain(
+        "gannet: \(request.urlString): it is not a multipart/x-mixed-replace stream: no part was saved")
+    }
+    end(nil)
+  }
+
+  func connection(_ connection: URLConnection, didFailWithError error: ConnectionError) {
+    self.connection(failed: error)
+  }
+
+  private static func safe(_ request: URLRequest) -> String {
+    (try? HTTPURL(request.urlString))?.withoutUserInfo.text ?? request.urlString
+  }
+
+  private func statusError(_ response: HTTPURLResponse) -> ToolError {
+    let reason = response.reasonPhrase.isEmpty ? "" : " " + response.reasonPhrase
+    return ToolError(
+      .failedStatus, "\(response.urlString): receiving: the server answered \(response.statusCode)\(reason)")
+  }
+
+  private static func headText(_ response: HTTPURLResponse) -> String {
+    let fields = response.fields.map { "\($0.name): \($0.value)\r\n" }.joined()
+    return "\(response.httpVersion) \(response.statusCode) \(response.reasonPhrase)\r\n\(fields)\r\n"
+  }
+}
+
+extension ToolError {
+  /// Why `URLConnection` would not take this URL.
+  init(unloadable url: String) {
+    do throws(URLSyntaxError) {
+      let address = try HTTPURL(url)
+      self.init(
+        .unsupportedScheme,
+        "\(address.withoutUserInfo.text): preparing: the scheme \(address.scheme) is not supported; http and https are"
+      )
+    } catch {
+      let isWithoutScheme = error.rule == .noScheme
+      let hint = isWithoutScheme ? "; did you mean http://\(url)?" : ""
+      self.init(.badURL, "\(url): preparing: \(error.reason)\(hint)")
+    }
+  }
+}

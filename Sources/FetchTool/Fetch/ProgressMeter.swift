@@ -1,0 +1,88 @@
+/// What a person wants to know of a running load: how much has come, how fast, and how long it takes still. Time is an
+/// argument.
+package struct ProgressMeter: Sendable {
+  /// The rate is that of about so long.
+  private static let windowSeconds = 3.0
+
+  /// What is counted at one moment.
+  private struct Sample {
+    var seconds: Double
+    var bytes: Int64
+    var frames: Int
+  }
+
+  private var samples: [Sample] = []
+  private var bytes: Int64 = 0
+  private var frames = 0
+
+  /// Bytes the body will have in all; nil when that isn't known.
+  package var expected: Int64?
+  /// Whether it is a stream of frames, so that these are counted.
+  package var isStream = false
+
+  /// Begins at zero.
+  package init() {}
+
+  /// More bytes came.
+  package mutating func received(_ count: Int) { bytes += Int64(count) }
+
+  /// A frame is complete.
+  package mutating func finishedFrame() { frames += 1 }
+
+  /// The line at `seconds` since the start, narrower than `columns`.
+  package mutating func line(label: String, at seconds: Double, columns: Int) -> String {
+    samples.append(Sample(seconds: seconds, bytes: bytes, frames: frames))
+    while samples.count > 2, samples[1].seconds <= seconds - Self.windowSeconds { samples.removeFirst() }
+    let first = samples.count > 1 ? samples[0] : Sample(seconds: 0, bytes: 0, frames: 0)
+    let span = seconds - first.seconds
+    let rate = span > 0 ? Double(bytes - first.bytes) / span : 0
+    var parts = [Self.amount(Double(bytes)), Self.amount(rate) + "/s"]
+    if isStream {
+      let perSecond = span > 0 ? Double(frames - first.frames) / span : 0
+      parts = ["\(frames) frames", Self.decimal(perSecond) + " frames/s"] + parts
+    } else if let expected, expected > 0 {
+      parts[0] += " of " + Self.amount(Double(expected))
+      if rate > 0, bytes < expected { parts.append(Self.clock(Double(expected - bytes) / rate) + " left") }
+      let width = columns - label.count - parts.joined(separator: "  ").count - 12
+      parts.insert(Self.bar(Double(min(bytes, expected)) / Double(expected), width: min(40, width)), at: 0)
+    }
+    return String((label + parts.joined(separator: "  ")).prefix(max(0, columns - 1)))
+  }
+
+  private static func bar(_ share: Double, width: Int) -> String {
+    let percent = "\(Int(share * 100))%"
+    let shown = String(repeating: " ", count: 4 - percent.count) + percent
+    guard width >= 8 else { return shown }
+    let filled = Int(share * Double(width))
+    return "[" + String(repeating: "#", count: filled) + String(repeating: "·", count: width - filled) + "] "
+      + shown
+  }
+
+  /// `999 B`, `1.5 KiB`, `12 MiB`.
+  package static func amount(_ bytes: Double) -> String {
+    var value = bytes
+    var unit = 0
+    let units = ["B", "KiB", "MiB", "GiB", "TiB"]
+    while value >= 1023.5, unit < units.count - 1 {
+      value /= 1024
+      unit += 1
+    }
+    return (unit == 0 ? String(Int(value)) : decimal(value)) + " " + units[unit]
+  }
+
+  /// One digit after the point below ten, none above.
+  package static func decimal(_ value: Double) -> String {
+    guard value < 9.95 else { return String(Int(value.rounded())) }
+    let tenths = Int((value * 10).rounded())
+    return "\(tenths / 10).\(tenths % 10)"
+  }
+
+  /// `0:05`, `12:34`, `1:02:03`.
+  package static func clock(_ seconds: Double) -> String {
+    guard seconds.isFinite, seconds < 360_000 else { return "more than 100 hours" }
+    let whole = Int(seconds.rounded(.up))
+    func two(_ number: Int) -> String { (number < 10 ? "0" : "") + String(number) }
+    if whole < 3600 { return "\(whole / 60):\(two(whole % 60))" }
+    return "\(whole / 3600):\(two(whole / 60 % 60)):\(two(whole % 60))"
+  }
+}
