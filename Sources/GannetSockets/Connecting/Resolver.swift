@@ -121,18 +121,22 @@ package final class Resolver: Sendable {
   }
 
   private func answerQuestions() {
-    while let question = nextQuestion() {
-      reply(to: question, ask(question.host, question.port))
+    while let questions = nextQuestions(), let first = questions.first {
+      let answer = ask(first.host, first.port)
+      for question in questions { reply(to: question, answer) }
     }
   }
 
-  private func nextQuestion() -> Question? {
+  /// The first question that waits, and all others that ask the same; nil: this thread ends.
+  private func nextQuestions() -> [Question]? {
     state.withLock { state in
-      guard !state.waiting.isEmpty else {
+      guard let first = state.waiting.first else {
         state.threads -= 1
         return nil
       }
-      return state.waiting.removeFirst()
+      let same = { (other: Question) in other.host == first.host && other.port == first.port }
+      defer { state.waiting.removeAll(where: same) }
+      return state.waiting.filter(same)
     }
   }
 

@@ -26,7 +26,7 @@ extension EventLoop {
     }
 
     private struct Inbox {
-      var jobs: [Job] = []
+      var parcels: [Parcel] = []
       var isClosed = false
     }
 
@@ -55,7 +55,7 @@ extension EventLoop {
       }
       let parcel = Parcel(job: job)
       let isAccepted = inbox.withLock { inbox in
-        if !inbox.isClosed { inbox.jobs.append(parcel.job) }
+        if !inbox.isClosed { inbox.parcels.append(parcel) }
         return !inbox.isClosed
       }
       if isAccepted { signal() } else { parcel.job.outlive(self) }
@@ -91,27 +91,25 @@ extension EventLoop {
 
     // MARK: - The loop's side
 
-    func takePosted() -> [Job] {
+    func takePosted() -> [Parcel] {
       inbox.withLock { inbox in
-        let parcel = inbox.jobs.map(Parcel.init)
-        inbox.jobs = []
-        return parcel
-      }.map(\.job)
+        defer { inbox.parcels = [] }
+        return inbox.parcels
+      }
     }
 
     /// From now on nothing is accepted; returns what was left.
-    func close() -> [Job] {
+    func close() -> [Parcel] {
       inbox.withLock { inbox in
         inbox.isClosed = true
-        let parcel = inbox.jobs.map(Parcel.init)
-        inbox.jobs = []
-        return parcel
-      }.map(\.job)
+        defer { inbox.parcels = [] }
+        return inbox.parcels
+      }
     }
 
     /// A job on its way from a thread to the loop.
     // UNCHECKED: `post` took the closure by `sending`, so its poster can't touch what it captured any more.
-    private struct Parcel: @unchecked Sendable {
+    struct Parcel: @unchecked Sendable {
       let job: Job
     }
 

@@ -159,6 +159,6 @@ extension EventLoop {
   /// Moves what other threads have posted to this loop's own queue.
   func takePosted() {
     guard handle.wake() else { return }
-    for job in handle.takePosted() { jobs.append(job) }
+    for parcel in handle.takePosted() { jobs.append(parcel.job) }
   }
 }

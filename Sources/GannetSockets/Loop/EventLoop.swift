@@ -12,7 +12,7 @@ public final class EventLoop {
   /// What other threads hold: it posts jobs to this loop, and is the executor that Swift concurrency knows.
   public let handle: Handle
 
-  let poller: Poller
+  package let poller: Poller
   let timers = TimerTable()
   var jobs = JobQueue()
   let lookups = PendingLookups()
@@ -31,7 +31,9 @@ public final class EventLoop {
   /// What the layers above keep per loop (their pools), by the identity of their type.
   package var attachments: [ObjectIdentifier: AnyObject] = [:]
 
-  /// A loop for a host to drive, by ``descriptor`` and ``poll()``.
+  /// A loop for a host to drive, by ``descriptor`` and ``poll()``, or for one call of ``run()``.
+  ///
+  /// Whoever made it calls ``shutDown()`` before letting it go while something may be live on it.
   ///
   /// - Throws: when there are no descriptors left.
   package convenience init() throws(SystemError) {
@@ -81,6 +83,7 @@ public final class EventLoop {
   }
 
   func append(_ job: Job) {
+    guard !isClosed else { return job.outlive(handle) }
     jobs.append(job)
     if isHosted, turnDepth == 0 { handle.signal() }
   }
@@ -141,7 +144,7 @@ public final class EventLoop {
     isClosed = true
     let late = handle.close()
     while let job = jobs.popFirst() { job.outlive(handle) }
-    for job in late { job.outlive(handle) }
+    for parcel in late { parcel.job.outlive(handle) }
     attachments = [:]
     lookups.removeAll()
     timers.removeAllActions()

@@ -13,11 +13,11 @@ import CLinux
 package final class Poller {
   /// A registration: a slot and the generation it had, so that an event that was already fetched when its
   /// descriptor was closed never reaches the slot's next owner.
-  struct Token: Hashable {
+  package struct Token: Hashable, Sendable {
     var index: UInt32
     var generation: UInt32
 
-    var bits: UInt64 { UInt64(generation) << 32 | UInt64(index) }
+    package var bits: UInt64 { UInt64(generation) << 32 | UInt64(index) }
 
     init(index: UInt32, generation: UInt32) {
       self.index = index
@@ -58,7 +58,8 @@ package final class Poller {
   /// Registers a descriptor, edge-triggered; what is ready already is announced in the next turn.
   ///
   /// The source is held weakly, and says `remove` before it closes its descriptor.
-  func add(_ descriptor: CInt, _ source: any EventSource, writable: Bool) throws(SystemError) -> Token {
+  package func add(_ descriptor: CInt, _ source: any EventSource, writable: Bool) throws(SystemError) -> Token
+  {
     let index: UInt32
     if let free = freeIndexes.popLast() {
       index = free
@@ -83,7 +84,7 @@ package final class Poller {
   }
 
   /// Forgets a registration; closing its descriptor takes it out of epoll.
-  func remove(_ token: Token) {
+  package func remove(_ token: Token) {
     let index = Int(token.index)
     guard index < registrations.count, registrations[index].generation == token.generation else { return }
     registrations[index].source = nil
@@ -92,7 +93,7 @@ package final class Poller {
   }
 
   /// The source of an event; nil when it has been removed, or let go, since.
-  func source(of token: Token) -> (any EventSource)? {
+  package func source(of token: Token) -> (any EventSource)? {
     let index = Int(token.index)
     guard index < registrations.count, registrations[index].generation == token.generation else { return nil }
     return registrations[index].source

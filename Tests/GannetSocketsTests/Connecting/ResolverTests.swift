@@ -77,6 +77,25 @@ import Testing
     #expect(answers == 30 && counter.most == 3)
   }
 
+  @Test func theSameQuestionIsAskedOnceForAllThatWait() throws {
+    let loop = try EventLoop()
+    let (asked, gate) = (Log(), Gate())
+    let resolver = Resolver(threadLimit: 1) { host, port in
+      asked.add(host)
+      gate.wait()
+      return .success([.ipv4(1, port: port)])
+    }
+    var answers: [String] = []
+    for host in ["first", "same", "other", "same", "same"] {
+      _ = resolver.resolve(host, port: 1, on: loop) { _, _ in answers.append(host) }
+      loop.turns { asked.entries.first == "first" }
+    }
+    gate.open()
+    loop.turns { answers.count == 5 }
+    #expect(answers == ["first", "same", "same", "same", "other"])
+    #expect(asked.entries == ["first", "same", "other"])
+  }
+
   @Test func aLookupMayOutliveItsLoop() throws {
     let gate = Gate()
     let resolver = Resolver { _, port in
