@@ -65,6 +65,9 @@ struct ChunkedDecoderTests {
     Row("1;ab\r\nx", "error chunk-line-size at 4").check(
       Decoders.chunked(Array("1;ab\r\nx".utf8), limits: limits))
     Row("1;a\r\nx", "data x").check(Decoders.chunked(Array("1;a\r\nx".utf8), limits: limits))
+    // The limit is on each line.
+    Row("", "data ab | end []").check(
+      Decoders.chunked(Array("1;a\r\na\r\n1;a\r\nb\r\n0\r\n\r\n".utf8), limits: limits))
     limits.trailerBytes = 7
     Row("", "end [A=b]").check(Decoders.chunked(Array("0\r\nA:b\r\n\r\n".utf8), limits: limits))
     Row("", "error trailer-size at 10").check(
