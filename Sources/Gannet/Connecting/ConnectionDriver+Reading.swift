@@ -67,7 +67,7 @@ extension ConnectionDriver {
   private func advance(_ step: () throws(TLSError) -> Void) {
     do throws(TLSError) { try step() } catch {
       flush()
-      fail(ConnectionError(error, phase: phaseOfLoad, url: load?.safeURL ?? key.origin.description))
+      fail(ConnectionError(error, phase: phaseOfLoad, url: url))
     }
   }
 
@@ -80,7 +80,7 @@ extension ConnectionDriver {
       var space = buffer.mutableSpan
       let result: TLSEngine.ReadResult
       do throws(TLSError) { result = try tls.read(into: &space) } catch {
-        fail(ConnectionError(error, phase: phaseOfLoad, url: load?.safeURL ?? key.origin.description))
+        fail(ConnectionError(error, phase: phaseOfLoad, url: url))
         return false
       }
       switch result {
@@ -168,7 +168,7 @@ extension ConnectionDriver {
       let rest = bytes.extracting(offset..<bytes.count)
       let step: (consumed: Int, event: ExchangeMachine.Event?)
       do throws(SyntaxError) { step = try exchange.receive(rest) } catch {
-        return fail(ConnectionError(error, phase: .receiving, url: load?.safeURL ?? key.origin.description))
+        return fail(ConnectionError(error, phase: .receiving, url: url))
       }
       offset += step.consumed
       guard let event = step.event else { return }
@@ -255,7 +255,7 @@ extension ConnectionDriver {
       }
       close()
     } catch {
-      fail(ConnectionError(error, phase: phaseOfLoad, url: load?.safeURL ?? key.origin.description))
+      fail(ConnectionError(error, phase: phaseOfLoad, url: url))
     }
   }
 
@@ -264,7 +264,7 @@ extension ConnectionDriver {
     guard phase == .busy || phase == .draining else { return close() }
     fail(
       ConnectionError(
-        .networkConnectionLost, phase: phaseOfLoad, url: load?.safeURL ?? key.origin.description,
+        .networkConnectionLost, phase: phaseOfLoad, url: url,
         cause: .tls(code: 0, "no close_notify"),
         reason: "the connection ended without TLS's close_notify, so what came may be cut short"))
   }
@@ -274,7 +274,7 @@ extension ConnectionDriver {
     guard phase != .idle else { return close() }
     fail(
       ConnectionError(
-        .networkConnectionLost, phase: phaseOfLoad, url: load?.safeURL ?? key.origin.description,
+        .networkConnectionLost, phase: phaseOfLoad, url: url,
         cause: .system(errno: errno),
         reason: "the server reset the connection (\(SystemError.words(for: errno)))"))
   }

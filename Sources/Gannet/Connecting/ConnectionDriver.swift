@@ -1,6 +1,7 @@
 import FoundationEssentials
 import GannetExchange
 import GannetHTTP
+import GannetPolicy
 import GannetSockets
 import GannetTLS
 
@@ -19,7 +20,7 @@ final class ConnectionDriver {
   }
 
   let id: UInt64
-  let key: ConnectionKey
+  let origin: Origin
   let configuration: URLConnection.Configuration
   unowned let client: LoopClient
   var phase = Phase.connecting
@@ -56,9 +57,9 @@ final class ConnectionDriver {
   private static let drainBytes = 64 * 1024
   private static let drainTime = Duration.seconds(1)
 
-  init(_ id: UInt64, key: ConnectionKey, for load: LoadDriver, on client: LoopClient) {
+  init(_ id: UInt64, for load: LoadDriver, on client: LoopClient) {
     self.id = id
-    self.key = key
+    self.origin = load.machine.request.url.origin
     self.load = load
     self.configuration = load.connection.configuration
     self.client = client
@@ -78,19 +79,20 @@ final class ConnectionDriver {
     }
   }
 
-  private var url: String { load?.safeURL ?? key.origin.description }
+  /// What errors are about.
+  var url: String { load?.safeURL ?? origin.description }
 
   // MARK: Opening
 
   func open() {
     load?.wire = self
     if let provider = configuration.transportProvider {
-      let transport = provider.makeTransport(to: key.origin, on: client.loop)
+      let transport = provider.makeTransport(to: origin, on: client.loop)
       return client.loop.perform { [weak self] _ in self?.opened(transport) }
     }
     let endpoint: Endpoint =
-      if let path = key.unixSocketPath { .unix(path: path) } else {
-        .host(key.origin.host, port: key.origin.port)
+      if let path = configuration.unixSocketPath { .unix(path: path) } else {
+        .host(origin.host, port: origin.port)
       }
     attempt = Connector.connect(to: endpoint, on: client.loop, timeLimit: configuration.connectTimeLimit) {
       [weak self] result in
@@ -108,11 +110,11 @@ final class ConnectionDriver {
     self.transport = transport
     transport.onReady = { [weak self] readiness in self?.ready(readiness) }
     load?.touched()
-    guard key.origin.scheme == "https", configuration.transportProvider == nil else { return established() }
+    guard origin.scheme == "https", configuration.transportProvider == nil else { return established() }
     phase = .handshaking
     do throws(TLSError) {
       let context = try TLSContext.client(trust: TLSContext.Trust(configuration.trust))
-      tls = try TLSEngine(client: context, serverName: key.origin.host)
+      tls = try TLSEngine(client: context, serverName: origin.host)
       try handshake()
     } catch {
       fail(ConnectionError(error, phase: .handshaking, url: url))
@@ -138,8 +140,8 @@ final class ConnectionDriver {
         .compactMap { $0 }.joined(separator: ", ")
     }
     return ConnectionDescription(
-      id: id, origin: key.origin,
-      address: key.unixSocketPath ?? (transport as? StreamSocket).map { "\($0.peer)" },
+      id: id, origin: origin,
+      address: configuration.unixSocketPath ?? (transport as? StreamSocket).map { "\($0.peer)" },
       security: security)
   }
 

@@ -3,12 +3,20 @@ import GannetPolicy
 import GannetSockets
 import Synchronization
 
-/// What makes connections alike: a load may use one that another load opened when all of it is the same.
-struct ConnectionKey: Hashable, Sendable {
-  var origin: Origin
+/// How a connection gets to its origin; connections that get there in different ways are not exchanged.
+struct Route: Hashable, Sendable {
   var trust: URLConnection.Trust
   var unixSocketPath: String?
   var provider: ObjectIdentifier?
+
+  init(_ configuration: URLConnection.Configuration) {
+    trust = configuration.trust
+    unixSocketPath = configuration.unixSocketPath
+    provider = configuration.transportProvider.map { ObjectIdentifier($0) }
+  }
+
+  /// The way of most loads.
+  var isOrdinary: Bool { trust == .system && unixSocketPath == nil && provider == nil }
 }
 
 /// Everything Gannet keeps on one event loop: its loads, its connections, and their pool. Touched on the loop alone.
@@ -16,10 +24,14 @@ final class LoopClient {
   unowned let loop: EventLoop
   private var loads: [ObjectIdentifier: LoadDriver] = [:]
   private var connections: [UInt64: ConnectionDriver] = [:]
-  private var pool = PoolMachine<ConnectionKey>()
-  private var poolActions: [PoolMachine<ConnectionKey>.Action] = []
+  private var pool = PoolMachine()
+  private var poolActions: [PoolMachine.Action] = []
   private var waiting: [UInt64: LoadDriver] = [:]
+  /// The load whose connection is being decided on: most get one at once, without standing in `waiting`.
+  private var requesting: LoadDriver?
+  private var routes: [Route: Int] = [:]
   private var expiry: LoopTimer?
+  private var inactivity: LoopTimer?
   private var lastLoadID: UInt64 = 0
   private var scratch: [[UInt8]] = []
 
@@ -88,17 +100,35 @@ final class LoopClient {
   // MARK: Connections
 
   /// Gets a connection for a load, now or when there is one.
-  func connect(_ load: LoadDriver, key: ConnectionKey, fresh: Bool) {
-    waiting[load.id] = load
+  func connect(_ load: LoadDriver, to origin: Origin, fresh: Bool) {
+    let configuration = load.connection.configuration
+    requesting = load
     pool.requested(
-      by: load.id, key: key, limit: load.connection.configuration.maximumConnectionsPerHost, fresh: fresh,
-      into: &poolActions)
+      by: load.id, key: PoolMachine.Key(origin: origin, route: number(of: Route(configuration))),
+      limit: configuration.maximumConnectionsPerHost, fresh: fresh, into: &poolActions)
+    if poolActions.isEmpty {
+      waiting[load.id] = load
+      requesting = nil
+    }
     perform()
+  }
+
+  private func number(of route: Route) -> Int {
+    if route.isOrdinary { return 0 }
+    if let number = routes[route] { return number }
+    routes[route] = routes.count + 1
+    return routes.count
+  }
+
+  private func takeWaiter(_ id: UInt64) -> LoadDriver? {
+    guard let load = requesting, load.id == id else { return waiting.removeValue(forKey: id) }
+    requesting = nil
+    return load
   }
 
   /// A load that was waiting for a connection has ended.
   func left(_ load: LoadDriver) {
-    guard waiting.removeValue(forKey: load.id) != nil else { return }
+    guard !waiting.isEmpty, waiting.removeValue(forKey: load.id) != nil else { return }
     pool.left(load.id)
   }
 
@@ -132,16 +162,16 @@ final class LoopClient {
     while !poolActions.isEmpty {
       switch poolActions.removeFirst() {
       case .open(let id, let waiter):
-        guard let load = waiting.removeValue(forKey: waiter) else {
+        guard let load = takeWaiter(waiter) else {
           pool.closed(id, into: &poolActions)
           continue
         }
-        let connection = ConnectionDriver(id, key: load.connectionKey, for: load, on: self)
+        let connection = ConnectionDriver(id, for: load, on: self)
         connections[id] = connection
         connection.open()
       case .serve(let waiter, let id):
         guard let connection = connections[id] else { continue }
-        guard let load = waiting.removeValue(forKey: waiter) else {
+        guard let load = takeWaiter(waiter) else {
           released(connection, lifetime: connection.lifetime)
           continue
         }
@@ -162,6 +192,22 @@ final class LoopClient {
       }
     }
     if expiry?.deadline == nil { expiry?.schedule(at: deadline) }
+  }
+
+  // MARK: Inactivity
+
+  /// Makes sure that loads are looked at by this time. One timer serves all: it fires when the first of them may be
+  /// due, and looks at each.
+  func watchInactivity(until deadline: ContinuousClock.Instant) {
+    if let next = inactivity?.deadline, next <= deadline { return }
+    if inactivity == nil { inactivity = loop.makeTimer { [weak self] _ in self?.checkInactivity() } }
+    inactivity?.schedule(at: deadline)
+  }
+
+  private func checkInactivity() {
+    for load in Array(loads.values) {
+      if let deadline = load.checkInactivity() { watchInactivity(until: deadline) }
+    }
   }
 
   // MARK: Buffers

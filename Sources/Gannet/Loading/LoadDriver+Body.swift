@@ -17,7 +17,11 @@ struct BodyState: ~Copyable {
   var isEndless: Bool { splitter != nil }
 
   mutating func begin(_ response: HTTPURLResponse, limits: Limits) {
-    guard let contentType = response.fields["Content-Type"] else { return }
+    // Nearly every response is something else, and is not looked at further.
+    guard let index = response.fields.firstIndex(named: "Content-Type"),
+      response.fields.withValueBytes(at: index, { $0.count > 10 && $0[0] | 0x20 == UInt8(ascii: "m") })
+    else { return }
+    let contentType = response.fields[index].value
     splitter = MixedReplaceSplitter(contentType: contentType, limits: limits)
   }
 }

@@ -34,7 +34,9 @@ final class LoadDriver {
 
   var body = BodyState()
 
-  private var timer: LoopTimer?
+  private var inactivityLimit: Duration?
+  /// Whether the client watches this load's inactivity.
+  private var isWatched = false
   private var lastActivity: ContinuousClock.Instant
   private var bytesSent = 0
   /// The connection of the response that was dropped last.
@@ -49,6 +51,7 @@ final class LoadDriver {
     self.delegate = delegate
     self.dataDelegate = delegate as? any URLConnectionDataDelegate
     self.request = connection.originalRequest
+    self.inactivityLimit = connection.originalRequest.inactivityLimit
     self.lastActivity = client.loop.now
     self.machine = LoadMachine(
       LoadMachine.Request(connection.originalRequest, url: connection.address),
@@ -137,6 +140,8 @@ final class LoadDriver {
     do throws(ConnectionError) {
       let address = try answer.loadableAddress()
       request = answer
+      inactivityLimit = answer.inactivityLimit
+      isWatched = false
       connection.setCurrentRequest(answer)
       feed { event(LoadMachine.Request(answer, url: address), &$0, &$1) }
     } catch {
@@ -164,7 +169,6 @@ final class LoadDriver {
   }
 
   private func askChallenge(realm: String?, proposed: BasicCredential?, failures: Int) {
-    timer?.cancel()
     let challenge = URLAuthenticationChallenge(
       protectionSpace: space(realm: realm),
       proposedCredential: proposed.map {
@@ -197,23 +201,16 @@ final class LoadDriver {
 
   // MARK: The connection
 
-  var connectionKey: ConnectionKey {
-    ConnectionKey(
-      origin: machine.request.url.origin, trust: connection.configuration.trust,
-      unixSocketPath: connection.configuration.unixSocketPath,
-      provider: connection.configuration.transportProvider.map { ObjectIdentifier($0) })
-  }
-
   private func connect(fresh: Bool) {
     response = nil
     body = BodyState()
     touched()
-    guard let draining else { return client.connect(self, key: connectionKey, fresh: fresh) }
+    guard let draining else { return client.connect(self, to: machine.request.url.origin, fresh: fresh) }
     // The connection is free for this request once the rest of the response dropped just now has come.
     self.draining = nil
     draining.whenDrained { [weak self] in
       guard let self, !isCancelled, !machine.hasEnded else { return }
-      client.connect(self, key: connectionKey, fresh: fresh)
+      client.connect(self, to: machine.request.url.origin, fresh: fresh)
     }
   }
 
@@ -339,20 +336,20 @@ final class LoadDriver {
   /// A byte has moved: the inactivity clock starts anew.
   func touched() {
     lastActivity = client.loop.now
-    guard timer?.deadline == nil, let limit = request.inactivityLimit else { return }
-    if timer == nil { timer = client.loop.makeTimer { [weak self] _ in self?.checkInactivity() } }
-    timer?.schedule(at: lastActivity.advanced(by: limit))
+    guard !isWatched, let inactivityLimit else { return }
+    isWatched = true
+    client.watchInactivity(until: lastActivity.advanced(by: inactivityLimit))
   }
 
-  private func checkInactivity() {
-    guard let limit = request.inactivityLimit else { return }
-    let deadline = lastActivity.advanced(by: limit)
-    if client.loop.now < deadline || isPaused || machine.waitsForAnswer {
-      if isPaused { lastActivity = client.loop.now }
-      timer?.schedule(at: lastActivity.advanced(by: limit))
-      return
-    }
+  /// Fails the load when nothing has moved for too long; otherwise returns when to look again. The clock stands while
+  /// the load is paused or waits for an answer.
+  func checkInactivity() -> ContinuousClock.Instant? {
+    guard let inactivityLimit, !machine.hasEnded, !isCancelled else { return nil }
+    if isPaused || machine.waitsForAnswer { lastActivity = client.loop.now }
+    let deadline = lastActivity.advanced(by: inactivityLimit)
+    guard client.loop.now >= deadline else { return deadline }
     feed { $0.timedOut(into: &$1) }
+    return nil
   }
 
   /// Ends the load without a word: it was cancelled.
@@ -395,7 +392,6 @@ final class LoadDriver {
   }
 
   private func release() {
-    timer = nil
     client.left(self)
     wire?.abandon()
     wire = nil

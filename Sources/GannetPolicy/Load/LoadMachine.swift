@@ -6,7 +6,9 @@ package import GannetHTTP
 /// Events are methods in the past tense; what the driver then has to do is appended to its list, in order. A question
 /// (`ask…`) is an action, its answer an event. After `finish` or `fail` nothing more is asked, and after `cancelled()`
 /// every event is ignored.
-package struct LoadMachine: Sendable {
+///
+/// Not copyable: it is one load, and a copy made in passing would cost more than a transition.
+package struct LoadMachine: ~Copyable, Sendable {
   /// What the machine has to know of a request. The body stays with the driver.
   package struct Request: Equatable, Sendable {
     package var method: String

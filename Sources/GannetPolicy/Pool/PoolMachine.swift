@@ -1,8 +1,21 @@
+package import GannetHTTP
+
 /// Which connection serves which load: reuse of idle ones, the limit per key, the queue past it, and expiry.
 ///
 /// Pure: connections and waiting loads are numbers, time is an argument, and what has to happen comes out as
-/// actions. `Key` says which connections are alike: origin, trust, Unix socket.
-package struct PoolMachine<Key: Hashable & Sendable>: Sendable {
+/// actions.
+package struct PoolMachine: Sendable {
+  /// What makes connections alike: where they go, and a number for everything else about how they get there.
+  package struct Key: Hashable, Sendable {
+    package var origin: Origin
+    package var route: Int
+
+    package init(origin: Origin, route: Int) {
+      self.origin = origin
+      self.route = route
+    }
+  }
+
   /// What the driver has to do, in order.
   package enum Action: Equatable, Sendable {
     /// Open this connection; it will serve that waiter.

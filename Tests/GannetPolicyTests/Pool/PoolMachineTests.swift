@@ -1,8 +1,9 @@
+import GannetHTTP
 import GannetPolicy
 import Testing
 
 @Suite struct PoolMachineTests {
-  private typealias Machine = PoolMachine<String>
+  private typealias Machine = PoolMachine
   private let start = ContinuousClock.now
 
   private func later(_ seconds: Int) -> ContinuousClock.Instant { start.advanced(by: .seconds(seconds)) }
@@ -11,7 +12,9 @@ import Testing
     _ pool: inout Machine, _ waiter: UInt64, _ key: String = "a", limit: Int = 2, fresh: Bool = false
   ) -> [Machine.Action] {
     var actions: [Machine.Action] = []
-    pool.requested(by: waiter, key: key, limit: limit, fresh: fresh, into: &actions)
+    pool.requested(
+      by: waiter, key: PoolMachine.Key(origin: Origin(scheme: "http", host: key, port: 80), route: 0),
+      limit: limit, fresh: fresh, into: &actions)
     return actions
   }
 
