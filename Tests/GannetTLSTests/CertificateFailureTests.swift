@@ -40,83 +40,87 @@ struct CertificateFailureTests {
 
   static func dns(_ text: String) -> CertificateTemplate.AlternativeName { .dns(Array(text.utf8)) }
 
-  static let cases: [Case] = [
-    Case(
-      name: "expired", time: start + 11 * day,
-      words: "the certificate expired on 2024-01-11 (subject CN=leaf)",
-      failure: .expired(notAfter: start + 10 * day)
-    ) { try issued([dns("a.test")]) },
-    Case(
-      name: "not yet valid", time: start - 60,
-      words: "the certificate is not valid before 2024-01-01 (subject CN=leaf)",
-      failure: .notYetValid(notBefore: start)
-    ) { try issued([dns("a.test")]) },
-    Case(name: "self-signed", words: "the certificate is self-signed (subject CN=leaf)", failure: .selfSigned)
-    {
-      (try CertificateAuthority.selfSigned(template([dns("a.test")])), try makeRoot().certificatePEM)
-    },
-    Case(
-      name: "unknown authority",
-      words: "the certificate's authority is not known (subject CN=leaf, issuer CN=root)",
-      failure: .unknownAuthority
-    ) { (try issued([dns("a.test")]).0, try makeRoot().certificatePEM) },
-    Case(
-      name: "unknown authority, root sent along",
-      words: "the certificate's authority is not known (subject CN=other root, issuer CN=other root)",
-      failure: .unknownAuthority
-    ) {
-      let other = try CertificateAuthority(
-        CertificateTemplate(
-          hosts: [], commonName: "other root", notBefore: start - day, notAfter: start + 100 * day))
-      let leaf = try other.issue(template([dns("a.test")]))
-      return (
-        CertificateIdentity(certificatePEM: leaf.certificatePEM + other.certificatePEM, keyPEM: leaf.keyPEM),
-        try makeRoot().certificatePEM
-      )
-    },
-    Case(
-      name: "missing intermediate",
-      words: "the certificate's authority is not known (subject CN=leaf, issuer CN=middle)",
-      failure: .unknownAuthority
-    ) {
-      let root = try makeRoot()
-      let middle = try root.issueAuthority(
-        CertificateTemplate(hosts: [], commonName: "middle", notBefore: start, notAfter: start + 50 * day))
-      let bare = try CertificateAuthority(certificatePEM: middle.certificatePEM, keyPEM: middle.keyPEM)
-      return (try bare.issue(template([dns("a.test")])), root.certificatePEM)
-    },
-    Case(
-      name: "wrong host", host: "c.test", words: "the certificate is for a.test, b.test, not for c.test",
-      failure: .wrongHost(expected: "c.test", found: ["a.test", "b.test"])
-    ) { try issued([dns("a.test"), dns("b.test")]) },
-    Case(
-      name: "no names", words: "the certificate names no host, so it is not for a.test",
-      failure: .wrongHost(expected: "a.test", found: [])
-    ) { try issued([]) },
-    Case(
-      name: "common name only", host: "leaf", words: "the certificate names no host, so it is not for leaf",
-      failure: .wrongHost(expected: "leaf", found: [])
-    ) { try issued([]) },
-    Case(
-      name: "NUL in a name", words: "the certificate is for a.test\\x00.evil.test, not for a.test",
-      failure: .wrongHost(expected: "a.test", found: ["a.test\\x00.evil.test"])
-    ) { try issued([dns("a.test\0.evil.test")]) },
-    Case(
-      name: "address as DNS name", host: "127.0.0.1",
-      words: "the certificate is for 127.0.0.1, not for 127.0.0.1 (it names that address as a DNS name)",
-      failure: .wrongHost(expected: "127.0.0.1", found: ["127.0.0.1"])
-    ) { try issued([dns("127.0.0.1")]) },
-    Case(name: "revoked", words: "the certificate was revoked (subject CN=leaf)", failure: .revoked) {
-      let root = try makeRoot()
-      let leaf = try root.issue(template([dns("a.test")]))
-      return (leaf, root.certificatePEM + (try root.revocationList(revoking: [leaf], dates: template([]))))
-    },
-    Case(
-      name: "weak key",
-      words: "the certificate was refused: EE certificate key too weak (subject CN=leaf)",
-      failure: .other(code: 66)
-    ) { try issued([dns("a.test")], key: .rsa(bits: 1024)) },
-  ]
+  static var cases: [Case] {
+    [
+      Case(
+        name: "expired", time: start + 11 * day,
+        words: "the certificate expired on 2024-01-11 (subject CN=leaf)",
+        failure: .expired(notAfter: start + 10 * day)
+      ) { try issued([dns("a.test")]) },
+      Case(
+        name: "not yet valid", time: start - 60,
+        words: "the certificate is not valid before 2024-01-01 (subject CN=leaf)",
+        failure: .notYetValid(notBefore: start)
+      ) { try issued([dns("a.test")]) },
+      Case(
+        name: "self-signed", words: "the certificate is self-signed (subject CN=leaf)", failure: .selfSigned
+      ) {
+        (try CertificateAuthority.selfSigned(template([dns("a.test")])), try makeRoot().certificatePEM)
+      },
+      Case(
+        name: "unknown authority",
+        words: "the certificate's authority is not known (subject CN=leaf, issuer CN=root)",
+        failure: .unknownAuthority
+      ) { (try issued([dns("a.test")]).0, try makeRoot().certificatePEM) },
+      Case(
+        name: "unknown authority, root sent along",
+        words: "the certificate's authority is not known (subject CN=other root, issuer CN=other root)",
+        failure: .unknownAuthority
+      ) {
+        let other = try CertificateAuthority(
+          CertificateTemplate(
+            hosts: [], commonName: "other root", notBefore: start - day, notAfter: start + 100 * day))
+        let leaf = try other.issue(template([dns("a.test")]))
+        return (
+          CertificateIdentity(
+            certificatePEM: leaf.certificatePEM + other.certificatePEM, keyPEM: leaf.keyPEM),
+          try makeRoot().certificatePEM
+        )
+      },
+      Case(
+        name: "missing intermediate",
+        words: "the certificate's authority is not known (subject CN=leaf, issuer CN=middle)",
+        failure: .unknownAuthority
+      ) {
+        let root = try makeRoot()
+        let middle = try root.issueAuthority(
+          CertificateTemplate(hosts: [], commonName: "middle", notBefore: start, notAfter: start + 50 * day))
+        let bare = try CertificateAuthority(certificatePEM: middle.certificatePEM, keyPEM: middle.keyPEM)
+        return (try bare.issue(template([dns("a.test")])), root.certificatePEM)
+      },
+      Case(
+        name: "wrong host", host: "c.test", words: "the certificate is for a.test, b.test, not for c.test",
+        failure: .wrongHost(expected: "c.test", found: ["a.test", "b.test"])
+      ) { try issued([dns("a.test"), dns("b.test")]) },
+      Case(
+        name: "no names", words: "the certificate names no host, so it is not for a.test",
+        failure: .wrongHost(expected: "a.test", found: [])
+      ) { try issued([]) },
+      Case(
+        name: "common name only", host: "leaf", words: "the certificate names no host, so it is not for leaf",
+        failure: .wrongHost(expected: "leaf", found: [])
+      ) { try issued([]) },
+      Case(
+        name: "NUL in a name", words: "the certificate is for a.test\\x00.evil.test, not for a.test",
+        failure: .wrongHost(expected: "a.test", found: ["a.test\\x00.evil.test"])
+      ) { try issued([dns("a.test\0.evil.test")]) },
+      Case(
+        name: "address as DNS name", host: "127.0.0.1",
+        words: "the certificate is for 127.0.0.1, not for 127.0.0.1 (it names that address as a DNS name)",
+        failure: .wrongHost(expected: "127.0.0.1", found: ["127.0.0.1"])
+      ) { try issued([dns("127.0.0.1")]) },
+      Case(name: "revoked", words: "the certificate was revoked (subject CN=leaf)", failure: .revoked) {
+        let root = try makeRoot()
+        let leaf = try root.issue(template([dns("a.test")]))
+        return (leaf, root.certificatePEM + (try root.revocationList(revoking: [leaf], dates: template([]))))
+      },
+      Case(
+        name: "weak key",
+        words: "the certificate was refused: EE certificate key too weak (subject CN=leaf)",
+        failure: .other(code: 66)
+      ) { try issued([dns("a.test")], key: .rsa(bits: 1024)) },
+    ]
+  }
 
   @Test("in words", arguments: cases, [TLSContext.Version.tls12, .tls13])
   func refused(row: Case, version: TLSContext.Version) throws {
