@@ -53,6 +53,7 @@ enum WholeHeadParser {
         guard position + 1 < input.count, input[position + 1] == .lineFeed else { return nil }
         return (entries, position + 2)
       }
+      // A folded line has no name, so it ends this.
       while position < input.count, input[position].isToken { position += 1 }
       guard position > nameStart, position < input.count, input[position] == .colon, entries.count < limit,
         let lineFeed = firstIndex(of: .lineFeed, in: input, from: position)
@@ -68,8 +69,6 @@ enum WholeHeadParser {
           valueEnd: UInt32(clamping: value.upperBound - start),
           inputOffset: UInt32(clamping: value.lowerBound)))
       position = lineFeed + 1
-      // A folded line follows.
-      if position < input.count, input[position].isBlank { return nil }
     }
     return nil
   }

@@ -58,6 +58,7 @@ struct BodyFramingTests {
       Case("Content-Length: -5", "content-length - at 33"),
       Case("Content-Length: 0x10", "content-length x at 34"),
       Case("Content-Length: 5 5", "content-length   at 34"),
+      Case("Content-Length: 5| x", "content-length   at 34"),
       Case("Content-Length: \"5\"", "content-length \" at 33"),
       Case("Content-Length: 5.0", "content-length . at 34"),
     ])
