@@ -4,4 +4,4 @@
   import Glibc
 #endif
 
-exit(Tool.run(Array(CommandLine.arguments.dropFirst())).rawValue)
+exit(Tool.run(Array(CommandLine.arguments.dropFirst())))

@@ -23,7 +23,6 @@ enum ExitCode: Int32, CaseIterable, Sendable {
   case tooLarge = 63
   case loginDenied = 67
   case badAuthorityFile = 77
-  case interrupted = 130
 
   /// What it says, for the help text.
   var meaning: String {
@@ -51,7 +50,6 @@ enum ExitCode: Int32, CaseIterable, Sendable {
     case .tooLarge: "the response is larger than allowed"
     case .loginDenied: "the login was refused"
     case .badAuthorityFile: "the file of --cacert cannot be used"
-    case .interrupted: "interrupted from the keyboard"
     }
   }
 }

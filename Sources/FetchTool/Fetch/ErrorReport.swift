@@ -24,9 +24,8 @@ extension ExitCode {
       case .secureConnectionFailed, .clientCertificateRejected, .clientCertificateRequired: .tlsFailed
       case .fileDoesNotExist, .noPermissionsToReadFile, .cannotOpenFile: .cannotRead
       case .cannotCreateFile, .cannotWriteToFile, .cannotRemoveFile, .cannotMoveFile: .cannotWrite
-      case .cancelled: .interrupted
+      case .cancelled, .unknown, .resourceUnavailable: .receiveFailed
       case .requestBodyStreamExhausted: .sendFailed
-      case .unknown, .resourceUnavailable: .receiveFailed
       }
   }
 

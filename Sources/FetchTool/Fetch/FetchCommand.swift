@@ -41,11 +41,7 @@ final class FetchCommand {
   private func makeLoads() throws(ToolError) -> [FetchLoad] {
     let body = try options.readBody()
     if let folder = options.partsDirectory { try makeFolder(folder) }
-    var settings = FetchLoad.Settings()
-    settings.credential = try readCredential()
-    settings.followsRedirects = options.followsRedirects
-    settings.failsOnStatus = options.failsOnStatus
-    settings.showsHead = options.showsHeadOnly
+    let settings = FetchLoad.Settings(options, credential: try readCredential())
     var loads: [FetchLoad] = []
     for (index, url) in options.urls.enumerated() {
       let tag = options.urls.count > 1 ? String(index + 1) : nil
@@ -122,7 +118,7 @@ final class FetchCommand {
 
   /// Plays this recording in place of the network.
   func replay(_ recording: Recording) {
-    configuration.transportProvider = ReplayProvider(recording, cuts: .asRecorded)
+    configuration.transportProvider = ReplayProvider(recording.endingWhatIsUnfinished, cuts: .asRecorded)
   }
 
   // MARK: Running
@@ -136,7 +132,7 @@ final class FetchCommand {
       timer.schedule(at: loop.now + limit)
       limits[ObjectIdentifier(load)] = timer
     }
-    load.start(configuration) { [weak self] load in self?.ended(load) }
+    load.start(configuration, on: loop) { [weak self] load in self?.ended(load) }
   }
 
   private func ended(_ load: FetchLoad) {

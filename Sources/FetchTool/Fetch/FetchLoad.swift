@@ -11,6 +11,13 @@ final class FetchLoad: URLConnectionDataDelegate {
     var failsOnStatus = false
     /// Prints the head in place of the body.
     var showsHead = false
+
+    init(_ options: FetchOptions, credential: URLCredential?) {
+      self.credential = credential
+      followsRedirects = options.followsRedirects
+      failsOnStatus = options.failsOnStatus
+      showsHead = options.showsHeadOnly
+    }
   }
 
   /// Given to the URL in messages and progress; nil when there is one load only.
@@ -40,12 +47,14 @@ final class FetchLoad: URLConnectionDataDelegate {
     self.events = events
   }
 
-  /// Begins the load on this thread's loop; `onEnd` is called once, perhaps before this returns.
-  func start(_ configuration: URLConnection.Configuration, onEnd: @escaping (FetchLoad) -> Void) {
+  /// Begins the load on a loop; `onEnd` is called once, perhaps before this returns.
+  func start(
+    _ configuration: URLConnection.Configuration, on loop: EventLoop, onEnd: @escaping (FetchLoad) -> Void
+  ) {
     self.onEnd = onEnd
     connection = URLConnection(
       request: request, delegate: self, tag: tag, configuration: configuration,
-      on: .loop(EventLoop.current.handle))
+      on: .loop(loop.handle))
     if connection == nil { end(ToolError(unloadable: request.urlString)) }
   }
 

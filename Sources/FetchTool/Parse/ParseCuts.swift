@@ -1,5 +1,5 @@
 /// Which two-piece cuts `--cut every` tries.
-enum ParseCuts {
+package enum ParseCuts {
   /// Inputs up to this length are cut everywhere.
   static let fullBytes = 4 * 1024
   /// Around what is not data, every cut at most this far away is tried.

@@ -1,5 +1,4 @@
 package import GannetHTTP
-import GannetMultipart
 package import GannetSockets
 
 /// Puts other hosts and ports in the place of the recorded ones, where a client would follow them: in `Location`
@@ -48,7 +47,7 @@ package struct HostRewriter: Sendable {
     var copy = recording
     for connection in recording.connections {
       let stream = ServerStream(recording, connection: connection.number)
-      let edits = stream.responses.flatMap { self.edits(in: $0, of: stream.bytes) }
+      let edits = stream.responses.flatMap { self.edits(in: $0, of: stream) }
         .sorted { $0.range.lowerBound < $1.range.lowerBound }
       if !edits.isEmpty { apply(edits, to: &copy, connection: connection.number) }
     }
@@ -57,8 +56,9 @@ package struct HostRewriter: Sendable {
 
   // MARK: Where
 
-  private func edits(in response: ServerStream.Response, of bytes: [UInt8]) -> [Edit] {
-    let inBody = partFieldEdits(in: response, of: bytes)
+  private func edits(in response: ServerStream.Response, of stream: ServerStream) -> [Edit] {
+    let bytes = stream.bytes
+    let inBody = partFieldEdits(in: response, of: stream)
     var result = inBody
     let growth = inBody.reduce(0) { $0 + $1.growth }
     var lineStart = response.headRange.lowerBound
@@ -92,44 +92,18 @@ package struct HostRewriter: Sendable {
   }
 
   /// Edits in the stretches of a multipart body that are not data: delimiters and the fields of parts.
-  private func partFieldEdits(in response: ServerStream.Response, of bytes: [UInt8]) -> [Edit] {
-    guard let type = response.head.fields["Content-Type"],
-      var splitter = MixedReplaceSplitter(contentType: type)
-    else { return [] }
-    let body = response.body.flatMap { bytes[$0.data] }
-    var result: [Edit] = []
-    var position = 0
-    var fieldsStart = 0
-    while position < body.count, let step = try? splitter.step(body.span.extracting(position..<body.count)) {
-      switch step.event {
-      case .partBegan:
-        for edit in edits(in: body, fieldsStart..<position + step.consumed) {
-          result += spread(edit, response.body)
-        }
-      case .data(let range): fieldsStart = position + range.upperBound
-      case .finished, .unsplit: return result
-      case .partEnded, .held: break
-      case nil: return result
-      }
-      position += step.consumed
-    }
-    return result
+  private func partFieldEdits(in response: ServerStream.Response, of stream: ServerStream) -> [Edit] {
+    let stretches = stream.layout(of: response).betweenParts
+    guard !stretches.isEmpty else { return [] }
+    let body = response.body.flatMap { stream.bytes[$0.data] }
+    return stretches.flatMap { edits(in: body, $0) }.flatMap { spread($0, response.body) }
   }
 
   /// An edit of the body as edits of the stream: what lies in further pieces is taken out there.
   private func spread(_ edit: Edit, _ pieces: [ServerStream.Piece]) -> [Edit] {
-    var result: [Edit] = []
-    var start = 0
-    for piece in pieces {
-      let inBody = start..<start + piece.data.count
-      start = inBody.upperBound
-      let overlap = inBody.clamped(to: edit.range)
-      guard !overlap.isEmpty else { continue }
-      let shift = piece.data.lowerBound - inBody.lowerBound
-      let range = overlap.lowerBound + shift..<overlap.upperBound + shift
-      result.append(Edit(range: range, bytes: result.isEmpty ? edit.bytes : []))
+    ServerStream.places(of: edit.range, in: pieces).enumerated().map { index, place in
+      Edit(range: place, bytes: index == 0 ? edit.bytes : [])
     }
-    return result
   }
 
   // MARK: What

@@ -9,9 +9,9 @@ package final class ReplayProvider: TransportProvider {
   private let cuts: ReplayCuts
   private let taken = Mutex<Set<Int>>([])
 
-  /// Plays `recording`, cut as asked; what the recorded client did not wait for is ended.
+  /// Plays `recording`, cut as asked.
   package init(_ recording: Recording, cuts: ReplayCuts) {
-    self.recording = recording.endingWhatIsUnfinished
+    self.recording = recording
     self.cuts = cuts
   }
 

@@ -1,4 +1,5 @@
 package import GannetHTTP
+import GannetMultipart
 package import GannetSockets
 
 /// What the server sent on one recorded connection, and where the parts of its responses lie. Reading stops at what
@@ -123,6 +124,65 @@ package struct ServerStream: Sendable {
       }
     }
     return nil
+  }
+}
+
+extension ServerStream {
+  /// The body of a response as a sequence of its own, its places counted from 0: what is data, and what lies between
+  /// the parts of a multipart stream, delimiters and fields.
+  struct BodyLayout {
+    var data: [Range<Int>] = []
+    var betweenParts: [Range<Int>] = []
+  }
+
+  /// Takes the body of a multipart stream apart; any other is all data.
+  func layout(of response: Response) -> BodyLayout {
+    let body = response.body.flatMap { bytes[$0.data] }
+    guard let type = response.head.fields["Content-Type"],
+      var splitter = MixedReplaceSplitter(contentType: type)
+    else { return BodyLayout(data: body.isEmpty ? [] : [body.indices]) }
+    var layout = BodyLayout()
+    var position = 0
+    var end = 0
+    while position < body.count, let step = try? splitter.step(body.span.extracting(position..<body.count)) {
+      switch step.event {
+      case .partBegan: layout.betweenParts.append(end..<position + step.consumed)
+      case .data(let range):
+        layout.data.append(position + range.lowerBound..<position + range.upperBound)
+        end = position + range.upperBound
+      case .finished, .partEnded, .held: break
+      case .unsplit:
+        layout.data.append(position..<body.count)
+        return layout
+      case nil: return layout
+      }
+      position += step.consumed
+    }
+    return layout
+  }
+
+  /// Where a range of a body lies in the stream: in one range for each piece that it touches.
+  static func places(of range: Range<Int>, in pieces: [Piece]) -> [Range<Int>] {
+    var result: [Range<Int>] = []
+    var start = 0
+    for piece in pieces {
+      let inBody = start..<start + piece.data.count
+      start = inBody.upperBound
+      let overlap = inBody.clamped(to: range)
+      guard !overlap.isEmpty else { continue }
+      let shift = piece.data.lowerBound - inBody.lowerBound
+      result.append(overlap.lowerBound + shift..<overlap.upperBound + shift)
+    }
+    return result
+  }
+
+  /// Where to cut the stream in two: everywhere while it is short, else where something else than data is near, and
+  /// at a sample of the rest (design section 6.2).
+  package var cuts: [Int] {
+    let data = responses.flatMap { response in
+      layout(of: response).data.flatMap { Self.places(of: $0, in: response.body) }
+    }
+    return ParseCuts.places(bytes.count, data: data)
   }
 }
 

@@ -1,0 +1,93 @@
+/// What `--help` prints.
+package enum HelpText {
+  /// `gannet --help`.
+  package static let fetch = """
+    usage: gannet [flags] URL…           fetch
+           gannet demo                   see it work: no network needed
+           gannet parse [flags]          read a response from standard input, the wire layers alone
+           gannet serve [flags] FILE…    play recordings to any client
+           gannet help [COMMAND]         this text, or that of a command
+
+    Fetches each URL over HTTP/1.1, http or https. Flags mean what they mean in curl, except that redirects are
+    followed. Several URLs run at once when each has its own -o; on standard output they come one after the other.
+
+      -o, --output FILE       write the body to FILE; the first -o is for the first URL, and so on (- is standard
+                              output, the default). A file that was begun is kept when the load fails. The parts of a
+                              stream are written one after the other.
+          --parts DIR         save each part of a multipart/x-mixed-replace stream as DIR/part-000001.jpg and so on
+                              (for several URLs: DIR/1/part-000001.jpg)
+      -I, --head              send HEAD and print the response's head
+      -f, --fail              a status of 400 or above is a failure, its body is not written
+      -v, --verbose           show connections (*), requests (>) and responses (<) on standard error, secrets as ***
+          --events[=body]     print each callback as a line of JSON in place of the body (=body: with the data)
+
+      -X, --request METHOD    the method
+      -H, --header LINE       a field "Name: value"; "Name;" for an empty one; "Name:" leaves out one that would be
+                              sent by itself; @FILE reads such lines from FILE
+      -d, --data DATA         send DATA by POST as a form does; @FILE is a file's contents without line ends, @- those
+                              of standard input; several are joined by &
+      -u, --user USER[:PASS]  the answer when the server asks for a login; a password that is not given is asked for.
+                              It is sent only once the server has asked
+          --no-redirect       do not follow redirects: the response that redirects is the result
+
+      -k, --insecure          accept any certificate
+          --cacert FILE       trust the authorities in this PEM file, and no others
+          --connect-timeout SECONDS   for finding and connecting to the host (30)
+      -m, --max-time SECONDS  for the whole of each load
+          --unix-socket PATH  connect to this socket, whatever the URL's host is
+
+          --record FILE       write what goes over the connections to FILE, for --replay, serve and tests
+          --record-secrets    as it is: otherwise passwords, cookies and credentials are masked
+          --replay FILE       load what was recorded in FILE again, without the network
+
+      -h, --help              this text
+      -V, --version           the version
+
+
+    """ + exitCodes(ExitCode.allCases)
+
+  /// `gannet serve --help`.
+  package static let serve = """
+    usage: gannet serve [flags] FILE…
+
+    Plays the server's side of recordings (made by gannet --record) on 127.0.0.1 to any client. Prints the URL to fetch
+    for each FILE, then answers: each recorded request waits for one whole request, whatever its bytes. Recorded hosts
+    and ports in Location and in the fields of parts become this server's.
+
+      --port N       listen on port N, further recorded hosts and files on the ports after it (default: any free ports)
+      --tls          serve over TLS what was recorded over https, or all when nothing was; without it all is plain http
+      --ca-out FILE  write the authority of the certificate to FILE, for a client to trust
+      --count N      end when each FILE has been loaded N times (default: never)
+      --once         the same as --count 1
+      -h, --help     this text
+
+
+    """
+    + exitCodes([.finished, .badUsage, .cannotConnect, .cannotWrite, .cannotRead, .tlsFailed])
+
+  /// `gannet demo --help`.
+  package static let demo = """
+    usage: gannet demo
+
+    Plays recorded answers on 127.0.0.1 and fetches them through real sockets: a plain one, one with gzip, one in chunks,
+    a chain of redirects that begins with the canonical step, one behind a Basic challenge, one over TLS, and a stream of
+    pictures. Prints each callback as it comes, and at the end what was received, how fast, and whether it is right.
+
+      -h, --help     this text
+
+    exit status:
+        0  everything was received as it was recorded
+        1  something was not
+
+    """
+
+  private static func exitCodes(_ codes: [ExitCode]) -> String {
+    var text = "exit status:\n"
+    for code in codes {
+      let number = String(code.rawValue)
+      text +=
+        String(repeating: " ", count: max(0, 5 - number.utf8.count)) + number + "  " + code.meaning + "\n"
+    }
+    return text
+  }
+}

@@ -1,0 +1,55 @@
+import FetchTool
+import FoundationEssentials
+import GannetSockets
+import Testing
+
+/// The recordings under `Fixtures`, found from this file's own place.
+enum Fixtures {
+  static let folder = #filePath.split(separator: "/").dropLast(4).map { "/" + $0 }.joined() + "/Fixtures"
+
+  /// Names of the `.wire` files, from the folder on and without their ending, in order.
+  static let names: [String] = {
+    let paths = (try? FileManager.default.subpathsOfDirectory(atPath: folder)) ?? []
+    return paths.filter { $0.hasSuffix(".wire") }.map { String($0.dropLast(5)) }.sorted()
+  }()
+
+  static func bytes(_ name: String) throws -> [UInt8] {
+    Array(try #require(FileManager.default.contents(atPath: folder + "/" + name)))
+  }
+}
+
+@Suite("Fixtures: every recording gives its events at every cut")
+struct FixtureTests {
+  @Test(arguments: Fixtures.names)
+  func replays(_ name: String) throws {
+    let recording = try RecordingParser.parse(try Fixtures.bytes(name + ".wire"))
+    let expected = String(decoding: try Fixtures.bytes(name + ".events"), as: UTF8.self)
+      .split(separator: "\n").map(String.init)
+    let loop = EventLoop.current
+    let replay = Replay(recording)
+    #expect(try replay.events(cuts: .asRecorded, on: loop) == expected)
+    #expect(try replay.events(cuts: .every(1 << 20), on: loop) == expected)
+    for connection in recording.connections {
+      for cut in ServerStream(recording, connection: connection.number).cuts {
+        let events = try replay.events(cuts: .at([cut]), on: loop)
+        guard events == expected else {
+          Issue.record("cut \(cut) of each connection changes the events to \(events)")
+          return
+        }
+      }
+    }
+    let length =
+      recording.connections.map { ServerStream(recording, connection: $0.number).bytes.count }.max() ?? 0
+    if length <= 64 * 1024 {
+      #expect(try replay.events(cuts: .every(1), on: loop) == expected)
+    }
+    #expect(try replay.events(cuts: .every(7), on: loop) == expected)
+  }
+
+  @Test func areWrittenAsTheyAreRead() throws {
+    for name in Fixtures.names {
+      let recording = try RecordingParser.parse(try Fixtures.bytes(name + ".wire"))
+      #expect(try RecordingParser.parse(RecordingWriter.file(of: recording)) == recording, "\(name)")
+    }
+  }
+}
