@@ -212,31 +212,37 @@ struct DelimiterScanner: Sendable {
 
   /// Looks for a token, or the beginning of one, at the end of a line that the window cuts.
   private func lookAtTail(_ window: Span<UInt8>, from line: Int, _ around: Surroundings) -> Finding? {
-    for index in tokens.indices where isDashed(index) {
-      let token = tokens[index]
-      var start = max(line, window.count - token.count - 2 - Self.longestTail - 1)
-      while let dash = firstIndex(of: .dash, in: window, from: start) {
-        start = dash + 1
-        let matched = window.matchedBytes(of: token, at: dash)
-        if matched < token.count {
-          guard dash + matched == window.count else { continue }
-          if !around.isAtEnd { return .none(safe: dash) }
-          if matched >= 2, around.isAfterPicture(dash, in: window) { return .torn(at: dash) }
-          continue
-        }
-        let dashes = window.count(from: dash + matched, upTo: 2, where: { $0 == .dash })
-        let tail = dash + matched + dashes
-        let blanks = window.count(from: tail, upTo: Self.longestTail, where: \.isBlank)
-        let rest = window.count - tail - blanks
-        guard dashes != 1 || tail == window.count else { continue }
-        guard rest == 0 || (rest == 1 && window[window.count - 1] == .carriageReturn) else { continue }
-        if !around.isAtEnd { return .none(safe: dash) }
-        if dashes == 2 || around.isAfterPicture(dash, in: window) {
-          return .delimiter(Delimiter(start: dash, end: window.count, isClose: dashes == 2, token: index))
-        }
+    let longest = tokens.reduce(0) { max($0, $1.count) }
+    var start = max(line, window.count - longest - 2 - Self.longestTail - 1)
+    while let dash = firstIndex(of: .dash, in: window, from: start) {
+      for index in tokens.indices where isDashed(index) {
+        if let finding = matchAtEnd(window, at: dash, token: index, around) { return finding }
       }
+      start = dash + 1
     }
     return nil
+  }
+
+  /// Compares what stands from `place` to the end of the window with a delimiter within a line.
+  private func matchAtEnd(
+    _ window: Span<UInt8>, at place: Int, token index: Int, _ around: Surroundings
+  ) -> Finding? {
+    let token = tokens[index]
+    let matched = window.matchedBytes(of: token, at: place)
+    if matched < token.count {
+      guard place + matched == window.count else { return nil }
+      if !around.isAtEnd { return .none(safe: place) }
+      return matched >= 2 && around.isAfterPicture(place, in: window) ? .torn(at: place) : nil
+    }
+    let dashes = window.count(from: place + matched, upTo: 2, where: { $0 == .dash })
+    let tail = place + matched + dashes
+    if dashes == 1, tail < window.count { return nil }
+    let blanks = window.count(from: tail, upTo: Self.longestTail, where: \.isBlank)
+    let rest = window.count - tail - blanks
+    guard rest == 0 || (rest == 1 && window[window.count - 1] == .carriageReturn) else { return nil }
+    if !around.isAtEnd { return .none(safe: place) }
+    guard dashes == 2 || around.isAfterPicture(place, in: window) else { return nil }
+    return .delimiter(Delimiter(start: place, end: window.count, isClose: dashes == 2, token: index))
   }
 }
 

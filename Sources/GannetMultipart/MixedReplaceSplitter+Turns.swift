@@ -97,7 +97,7 @@ extension MixedReplaceSplitter {
     switch scanner.scan(window, around) {
     case .none(safe: 0): return .needs(window.count + 1)
     case .none(let safe):
-      around.beginsLine = false
+      passed(window.extracting(first: safe))
       return .moved(safe)
     case .torn: return .moved(window.count)
     case .delimiter(let delimiter): return reached(delimiter)
@@ -254,11 +254,16 @@ extension MixedReplaceSplitter {
       openingCount += 1
       index += 1
     }
+    passed(piece)
+    return .event(.data(0..<piece.count), consumed: piece.count)
+  }
+
+  /// The next window comes after `piece`.
+  private mutating func passed(_ piece: Span<UInt8>) {
     for index in max(0, piece.count - 2)..<piece.count {
       around.previous = around.previous << 8 | UInt16(piece[index])
     }
     around.beginsLine = false
-    return .event(.data(0..<piece.count), consumed: piece.count)
   }
 
   private mutating func ended(by delimiter: DelimiterScanner.Delimiter) -> Turn {

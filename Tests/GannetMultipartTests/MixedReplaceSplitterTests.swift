@@ -126,6 +126,10 @@ private let firstPartCases = [
     "A :1\n\none\n--B\nA: 2\n\ntwo\n--B--\n",
     ["part A=1", "data one", "ended", "part A=2", "data two", "ended", "finished"]),
   StreamCase("only a preamble", "nothing here", []),
+  StreamCase(
+    "a preamble that ends in a picture", "x\(picture())--B\r\n\r\none\r\n--B--",
+    ["part", "data one", "ended", "finished"]),
+  StreamCase("a preamble, then closed within a line", boundary: "--B", "\u{9B}\0--\n---B--\n", ["finished"]),
   StreamCase("empty", "", []),
   StreamCase(
     "no boundary parameter", boundary: nil,

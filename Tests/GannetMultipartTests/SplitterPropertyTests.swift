@@ -30,7 +30,7 @@ struct SplitterPropertyTests {
       for _ in 0..<Int.random(in: 1...16, using: &generator) {
         stream += Self.pieces.randomElement(using: &generator) ?? ""
       }
-      for boundary in ["B", "--B", nil] {
+      for boundary in ["B", "--B", nil, "--"] {
         let (whole, mismatches) = Splitting.outcomes(of: Bytes.latin1(stream)) {
           MixedReplaceSplitter(boundary: boundary)
         }
