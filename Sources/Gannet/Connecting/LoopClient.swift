@@ -14,9 +14,6 @@ struct Route: Hashable, Sendable {
     unixSocketPath = configuration.unixSocketPath
     provider = configuration.transportProvider.map { ObjectIdentifier($0) }
   }
-
-  /// The way of most loads.
-  var isOrdinary: Bool { trust == .system && unixSocketPath == nil && provider == nil }
 }
 
 /// Everything Gannet keeps on one event loop: its loads, its connections, and their pool. Touched on the loop alone.
@@ -101,11 +98,10 @@ final class LoopClient {
 
   /// Gets a connection for a load, now or when there is one.
   func connect(_ load: LoadDriver, to origin: Origin, fresh: Bool) {
-    let configuration = load.connection.configuration
     requesting = load
     pool.requested(
-      by: load.id, key: PoolMachine.Key(origin: origin, route: number(of: Route(configuration))),
-      limit: configuration.maximumConnectionsPerHost, fresh: fresh, into: &poolActions)
+      by: load.id, key: PoolMachine.Key(origin: origin, route: load.route),
+      limit: load.connection.configuration.maximumConnectionsPerHost, fresh: fresh, into: &poolActions)
     if poolActions.isEmpty {
       waiting[load.id] = load
       requesting = nil
@@ -113,8 +109,14 @@ final class LoopClient {
     perform()
   }
 
-  private func number(of route: Route) -> Int {
-    if route.isOrdinary { return 0 }
+  /// The number of a way to get to an origin; 0 is that of most loads.
+  func number(of configuration: borrowing URLConnection.Configuration) -> Int {
+    if configuration.trust == .system, configuration.unixSocketPath == nil,
+      configuration.transportProvider == nil
+    {
+      return 0
+    }
+    let route = Route(copy configuration)
     if let number = routes[route] { return number }
     routes[route] = routes.count + 1
     return routes.count

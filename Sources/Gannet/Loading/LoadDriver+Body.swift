@@ -32,7 +32,6 @@ extension LoadDriver {
 
   /// Passes body bytes on; returns how many were taken, fewer than all when the load was paused or has ended.
   func receivedBody(_ bytes: Span<UInt8>) throws(ConnectionError) -> Int {
-    touched()
     guard !isStopped else { return 0 }
     guard body.decoder != nil else { return try split(bytes) }
     var consumed = 0

@@ -35,6 +35,8 @@ final class LoadDriver {
   var body = BodyState()
 
   private var inactivityLimit: Duration?
+  /// The number of the way this load's connections take.
+  let route: Int
   /// Whether the client watches this load's inactivity.
   private var isWatched = false
   private var lastActivity: ContinuousClock.Instant
@@ -51,6 +53,7 @@ final class LoadDriver {
     self.delegate = delegate
     self.dataDelegate = delegate as? any URLConnectionDataDelegate
     self.request = connection.originalRequest
+    self.route = client.number(of: connection.configuration)
     self.inactivityLimit = connection.originalRequest.inactivityLimit
     self.lastActivity = client.loop.now
     self.machine = LoadMachine(
@@ -226,12 +229,10 @@ final class LoadDriver {
     guard let wire else { return }
     bytesSent = 0
     do throws(ConnectionError) {
-      var bytes: [UInt8] = []
-      let outgoing = RequestComposer(
-        request, url: machine.request.url, authorization: authorization)
-      try outgoing.append(to: &bytes)
+      let outgoing = try RequestComposer(request, url: machine.request.url, authorization: authorization)
       body.decodes = outgoing.decodes
-      wire.begin(method: machine.request.method, head: bytes, body: request.httpBody, closes: outgoing.closes)
+      wire.begin(
+        method: machine.request.method, head: outgoing.head, body: request.httpBody, closes: outgoing.closes)
     } catch {
       machine.cancelled()
       wire.abandon()
@@ -252,13 +253,12 @@ final class LoadDriver {
   }
 
   func received(_ head: ResponseHead, framing: BodyFraming) {
-    touched()
     self.framing = framing
-    let decoder =
-      body.decodes && framing != .none
-      ? ContentDecoder(contentEncoding: head.fields.values(for: "Content-Encoding")) : nil
-    let length = expectedLength(head, framing, isDecoded: decoder != nil)
-    body.decoder = decoder
+    if body.decodes, framing != .none, head.fields.contains("Content-Encoding") {
+      body.decoder = ContentDecoder(contentEncoding: head.fields.values(for: "Content-Encoding"))
+    }
+    let isDecoded = body.decoder != nil
+    let length = expectedLength(head, framing, isDecoded: isDecoded)
     response = HTTPURLResponse(
       urlString: machine.request.url.withoutUserInfo.text, head: head, expectedLength: length)
     feed { $0.received(head, into: &$1) }

@@ -2,56 +2,83 @@ import FoundationEssentials
 import GannetHTTP
 import GannetPolicy
 
-/// Writes a request's head: `Host`, the caller's fields in order, then what is missing.
+/// Decides what a request's head holds: `Host`, the caller's fields in order, then what is missing.
 struct RequestComposer {
-  private let head: RequestHead
-  private let url: HTTPURL
+  /// The head, ready to be sent.
+  let head: [UInt8]
   /// Whether the response's content coding is undone: when we, not the caller, said which codings are welcome.
   let decodes: Bool
   /// Whether the caller asked for the connection to be closed.
   let closes: Bool
 
   static let userAgent = "Gannet/\(GannetVersion.current)"
+  /// What is added to a request whose caller set none of it.
+  private static let ordinaryLines = Array(
+    "User-Agent: \(userAgent)\r\nAccept: */*\r\nAccept-Encoding: gzip, deflate\r\n".utf8)
 
-  init(_ request: URLRequest, url: HTTPURL, authorization: String?) {
-    var fields = FieldList()
-    var isSet = (host: false, agent: false, accept: false, coding: false, range: false, closes: false)
-    isSet.agent = request.omittedFields.contains("user-agent")
-    isSet.accept = request.omittedFields.contains("accept")
-    isSet.coding = request.omittedFields.contains("accept-encoding")
-    fields.append(name: "Host", value: request.fields["Host"] ?? url.hostField)
-    for index in request.fields.indices {
-      if request.fields.isNamed("Host", at: index) || request.fields.isNamed("Content-Length", at: index)
-        || request.fields.isNamed("Transfer-Encoding", at: index)
-      {
-        continue  // set here, from the URL and the body
-      }
-      if authorization != nil, request.fields.isNamed("Authorization", at: index) { continue }
-      if request.fields.isNamed("User-Agent", at: index) { isSet.agent = true }
-      if request.fields.isNamed("Accept", at: index) { isSet.accept = true }
-      if request.fields.isNamed("Accept-Encoding", at: index) { isSet.coding = true }
-      if request.fields.isNamed("Range", at: index) { isSet.range = true }
-      if request.fields.isNamed("Connection", at: index) {
-        isSet.closes = isSet.closes || request.fields[index].value.lowercased().contains("close")
-      }
-      request.fields.withNameBytes(at: index) { name in
-        request.fields.withValueBytes(at: index) { value in fields.append(name: name, value: value) }
-      }
+  /// What the caller has seen to itself.
+  private struct Given {
+    var agent = false
+    var accept = false
+    var coding = false
+    var range = false
+  }
+
+  /// Throws `badURL`, before anything is written, when a part of the request cannot be sent.
+  init(_ request: URLRequest, url: HTTPURL, authorization: String?) throws(ConnectionError) {
+    let fields = request.fields
+    var given = Given()
+    var writer: RequestHeadWriter
+    do throws(RequestError) {
+      try fields.checkForSending()
+      writer = try RequestHeadWriter(
+        method: request.method, target: url.requestTarget,
+        reserving: 256 + fields.byteCount + 4 * fields.count)
+      writer.appendHost(fields, url)
+    } catch {
+      throw ConnectionError(error, url: url.withoutUserInfo.text)
     }
-    if !isSet.agent { fields.append(name: "User-Agent", value: RequestComposer.userAgent) }
-    if !isSet.accept { fields.append(name: "Accept", value: "*/*") }
-    if !isSet.coding {
-      // A range of a coded body cannot be decoded.
-      fields.append(name: "Accept-Encoding", value: isSet.range ? "identity" : "gzip, deflate")
+    if !request.omittedFields.isEmpty {
+      given.agent = request.omittedFields.contains("user-agent")
+      given.accept = request.omittedFields.contains("accept")
+      given.coding = request.omittedFields.contains("accept-encoding")
     }
-    if let authorization { fields.append(name: "Authorization", value: authorization) }
+    var closes = false
+    for index in fields.indices {
+      if RequestComposer.isOurs(fields, index, authorization) { continue }
+      if fields.isNamed("User-Agent", at: index) { given.agent = true }
+      if fields.isNamed("Accept", at: index) { given.accept = true }
+      if fields.isNamed("Accept-Encoding", at: index) { given.coding = true }
+      if fields.isNamed("Range", at: index) { given.range = true }
+      if fields.isNamed("Connection", at: index) { closes = closes || fields[index].value.namesClose }
+      writer.append(fields, at: index)
+    }
+    RequestComposer.complete(&writer, given)
+    if let authorization { writer.append(name: "Authorization", value: authorization) }
     if let length = request.httpBody?.count ?? RequestComposer.emptyLength(of: request.method) {
-      fields.append(name: "Content-Length", value: String(length))
+      writer.append(name: "Content-Length", value: String(length))
     }
-    self.head = RequestHead(method: request.method, target: url.requestTarget, fields: fields)
-    self.url = url
-    self.decodes = !isSet.coding && !isSet.range
-    self.closes = isSet.closes
+    self.head = writer.finish()
+    self.decodes = !given.coding && !given.range
+    self.closes = closes
+  }
+
+  /// Whether a field of the caller's is set here instead: from the URL, the body, and the answer to a challenge.
+  private static func isOurs(_ fields: FieldList, _ index: Int, _ authorization: String?) -> Bool {
+    fields.isNamed("Host", at: index) || fields.isNamed("Content-Length", at: index)
+      || fields.isNamed("Transfer-Encoding", at: index)
+      || (authorization != nil && fields.isNamed("Authorization", at: index))
+  }
+
+  /// Adds what the caller has not given.
+  private static func complete(_ writer: inout RequestHeadWriter, _ given: Given) {
+    if !given.agent, !given.accept, !given.coding, !given.range { return writer.append(lines: ordinaryLines) }
+    if !given.agent { writer.append(name: "User-Agent", value: userAgent) }
+    if !given.accept { writer.append(name: "Accept", value: "*/*") }
+    // A range of a coded body cannot be decoded.
+    if !given.coding {
+      writer.append(name: "Accept-Encoding", value: given.range ? "identity" : "gzip, deflate")
+    }
   }
 
   /// A method that has a body says so when there is none (RFC 9110 section 8.6).
@@ -61,15 +88,23 @@ struct RequestComposer {
     default: nil
     }
   }
+}
 
-  /// Appends the head, or throws `badURL` with nothing written when a part of it cannot be sent.
-  func append(to bytes: inout [UInt8]) throws(ConnectionError) {
-    do throws(RequestError) { try head.append(to: &bytes) } catch {
-      throw ConnectionError(
-        .badURL, phase: .preparing, url: url.withoutUserInfo.text,
-        cause: .syntax(rule: error.part.rawValue, byte: error.byte, offset: Int64(error.offset)),
-        reason: error.reason)
+extension RequestHeadWriter {
+  /// Adds `Host`: the caller's, or that of the URL.
+  fileprivate mutating func appendHost(_ fields: FieldList, _ url: HTTPURL) {
+    if let index = fields.firstIndex(named: "Host") {
+      append(fields, at: index)
+    } else {
+      append(name: "Host", value: url.hostField)
     }
+  }
+}
+
+extension String {
+  /// Whether this value of `Connection` names `close` among its options.
+  fileprivate var namesClose: Bool {
+    split(separator: ",").contains { $0.filter { $0 != " " && $0 != "\t" }.lowercased() == "close" }
   }
 }
 

@@ -14,6 +14,14 @@ extension ConnectionError {
       reason: "there is no event loop for this load: \(error)")
   }
 
+  /// A part of the request cannot be sent; nothing of it was.
+  init(_ error: RequestError, url: String) {
+    self.init(
+      .badURL, phase: .preparing, url: url,
+      cause: .syntax(rule: error.part.rawValue, byte: error.byte, offset: Int64(error.offset)),
+      reason: error.reason)
+  }
+
   /// The peer broke HTTP's syntax, passed a limit, or ended too early.
   init(_ error: SyntaxError, phase: Phase, url: String) {
     let code: Code =

@@ -4,54 +4,96 @@ public import GannetHTTP
 /// What to load: a URL, a method, header fields, a body and an inactivity time-out.
 ///
 /// A value: a connection keeps its own copy, so a change made after the connection was created has no effect on it.
-public struct URLRequest: Hashable, Sendable {
+public struct URLRequest: Sendable {
+  /// Behind one reference, so that passing a request on costs no more than that. Copied before it is changed while
+  /// shared.
+  // UNCHECKED: changed only while uniquely referenced, so never while another thread can see it.
+  private final class Storage: @unchecked Sendable {
+    var values: Values
+    init(_ values: Values) { self.values = values }
+  }
+
+  private struct Values: Hashable, Sendable {
+    var text: String
+    var foundationURL: URL?
+    /// The text parsed, once for all the loads that are made of this request.
+    var address: Result<HTTPURL, URLSyntaxError>
+    var method = "GET"
+    var fields = FieldList()
+    var omittedFields: Set<String> = []
+    var timeoutInterval: TimeInterval
+    var body: Data?
+  }
+
+  private var storage: Storage
+
+  private var values: Values {
+    get { storage.values }
+    set {
+      if isKnownUniquelyReferenced(&storage) {
+        storage.values = newValue
+      } else {
+        storage = Storage(newValue)
+      }
+    }
+  }
+
   /// The URL as the text it was made from; `FoundationEssentials.URL` changes some bytes, so this is what counts.
-  public var urlString: String { text }
-  private var text: String
-  private var foundationURL: URL?
-  /// The text parsed, once for all the loads that are made of this request.
-  private(set) var parsedAddress: Result<HTTPURL, URLSyntaxError>
-  var method: String = "GET"
-  var fields = FieldList()
+  public var urlString: String { storage.values.text }
+  var parsedAddress: Result<HTTPURL, URLSyntaxError> { storage.values.address }
+  var method: String { storage.values.method }
+  var fields: FieldList { storage.values.fields }
 
   /// Names, in lower case, of fields that are not added by themselves: `user-agent`, `accept`, `accept-encoding`.
-  package var omittedFields: Set<String> = []
+  package var omittedFields: Set<String> {
+    get { storage.values.omittedFields }
+    set { values.omittedFields = newValue }
+  }
 
   /// Seconds without a byte moving in either direction after which the load fails with `timedOut`; 0, a negative
   /// or a non-finite value means no limit. Default 60. While a challenge waits for its answer the clock stands.
-  public var timeoutInterval: TimeInterval
+  public var timeoutInterval: TimeInterval {
+    get { storage.values.timeoutInterval }
+    set { values.timeoutInterval = newValue }
+  }
 
   /// The body to send, or nil. A body is sent with whatever method is set; its `Content-Length` is Gannet's to set.
-  public var httpBody: Data?
+  public var httpBody: Data? {
+    get { storage.values.body }
+    set { values.body = newValue }
+  }
 
   /// Makes a GET request.
   public init(url: URL, timeoutInterval: TimeInterval = 60) {
     self.init(string: url.absoluteString, timeoutInterval: timeoutInterval)
-    self.foundationURL = url
+    storage.values.foundationURL = url
   }
 
   /// Makes a GET request from the URL's text, whose bytes are kept as they are.
   public init(string: String, timeoutInterval: TimeInterval = 60) {
-    self.text = string
-    self.parsedAddress = Result { () throws(URLSyntaxError) in try HTTPURL(string) }
-    self.timeoutInterval = timeoutInterval
+    storage = Storage(
+      Values(text: string, address: URLRequest.parse(string), timeoutInterval: timeoutInterval))
+  }
+
+  private static func parse(_ text: String) -> Result<HTTPURL, URLSyntaxError> {
+    Result { () throws(URLSyntaxError) in try HTTPURL(text) }
   }
 
   /// The URL; nil when the text it was made from is none that `URL(string:)` takes.
   public var url: URL? {
-    get { foundationURL ?? URL(string: text) }
+    get { storage.values.foundationURL ?? URL(string: storage.values.text) }
     set {
-      let changed = URLRequest(string: newValue?.absoluteString ?? "")
-      text = changed.text
-      parsedAddress = changed.parsedAddress
-      foundationURL = newValue
+      let text = newValue?.absoluteString ?? ""
+      values.text = text
+      values.address = URLRequest.parse(text)
+      values.foundationURL = newValue
     }
   }
 
   /// The method, in the case given; nil means GET.
   public var httpMethod: String? {
     get { method }
-    set { method = newValue ?? "GET" }
+    set { values.method = newValue ?? "GET" }
   }
 
   /// The header fields as a dictionary: repeated fields are joined by a comma. Setting it replaces all fields, in
@@ -59,17 +101,15 @@ public struct URLRequest: Hashable, Sendable {
   public var allHTTPHeaderFields: [String: String]? {
     get { fields.joinedByName }
     set {
-      fields = FieldList()
-      for (name, value) in (newValue ?? [:]).sorted(by: { $0.key < $1.key }) {
-        fields.append(name: name, value: value)
-      }
+      values.fields = FieldList(
+        (newValue ?? [:]).sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) })
     }
   }
 
   /// The header fields in their order, with duplicates and spelling kept. They are sent in this order after `Host`.
   public var httpFields: FieldList {
     get { fields }
-    set { fields = newValue }
+    set { values.fields = newValue }
   }
 
   /// The value of a header field; names compare without case, repeated fields are joined by a comma.
@@ -77,32 +117,44 @@ public struct URLRequest: Hashable, Sendable {
 
   /// Sets a header field, or removes it with nil; names compare without case.
   public mutating func setValue(_ value: String?, forHTTPHeaderField name: String) {
-    if let value { fields.set(value, for: name) } else { fields.removeAll(named: name) }
+    if let value { values.fields.set(value, for: name) } else { values.fields.removeAll(named: name) }
   }
 
   /// Adds a header field, keeping those of the same name.
   public mutating func addValue(_ value: String, forHTTPHeaderField name: String) {
-    fields.append(name: name, value: value)
+    values.fields.append(name: name, value: value)
   }
 
   /// The same request for another URL, method and fields: what a canonical step or a redirect makes of it.
   func replacing(url: HTTPURL, method: String, fields: FieldList, keepsBody: Bool) -> URLRequest {
-    var copy = self
-    if url.text != text {
-      copy.text = url.text
-      copy.parsedAddress = .success(url)
-      copy.foundationURL = nil
+    var changed = storage.values
+    if url.text != changed.text {
+      changed.text = url.text
+      changed.address = .success(url)
+      changed.foundationURL = nil
     }
-    copy.method = method
-    copy.fields = fields
-    if !keepsBody { copy.httpBody = nil }
+    changed.method = method
+    changed.fields = fields
+    if !keepsBody { changed.body = nil }
+    var copy = self
+    copy.storage = Storage(changed)
     return copy
   }
 }
 
+extension URLRequest: Hashable {
+  /// Whether both load the same in the same way.
+  public static func == (left: URLRequest, right: URLRequest) -> Bool {
+    left.storage === right.storage || left.storage.values == right.storage.values
+  }
+
+  /// Feeds every member.
+  public func hash(into hasher: inout Hasher) { hasher.combine(storage.values) }
+}
+
 extension URLRequest: CustomStringConvertible {
-  /// The method and the URL.
-  public var description: String { "\(method) \(urlString)" }
+  /// The method and the URL, without user name and password.
+  public var description: String { "\(method) \(safeURLString)" }
 }
 
 extension FieldList {

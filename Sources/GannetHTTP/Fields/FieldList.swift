@@ -90,9 +90,12 @@ public struct FieldList: Sendable {
 
   /// The position of the first field of this name at or after `start`; names compare without case.
   public func firstIndex(named name: String, from start: Int = 0) -> Int? {
+    let length = name.utf8.count
     var index = start
     while index < entries.count {
-      if isNamed(name, at: index) { return index }
+      // Most names are told apart by their lengths.
+      let entry = entries[index]
+      if Int(entry.nameEnd &- entry.nameStart) == length, isNamed(name, at: index) { return index }
       index += 1
     }
     return nil

@@ -75,7 +75,7 @@ public struct RequestError: Error, Hashable, Sendable {
 
 extension FieldList {
   /// Throws when a name is not a token or a value holds a control byte other than the tab.
-  func checkForSending() throws(RequestError) {
+  package func checkForSending() throws(RequestError) {
     for index in indices {
       let badName = withNameBytes(at: index) { name in
         name.isEmpty ? 0 : name.indices.first { !name[$0].isToken }

@@ -32,8 +32,9 @@ package struct PoolMachine: Sendable {
   }
 
   private struct Record: Sendable {
-    var group: Int
-    var state: State
+    let id: UInt64
+    let group: Int
+    var state = State.busy
     /// An endless stream keeps its connection but not its place among the connections of its key.
     var isCounted = true
   }
@@ -48,15 +49,17 @@ package struct PoolMachine: Sendable {
 
   private var groups: [Group] = []
   private var groupOfKey: [Key: Int] = [:]
-  private var records: [UInt64: Record] = [:]
+  /// The connections, each at the place that the low half of its number names.
+  private var records: [Record?] = []
+  private var freePlaces: [Int] = []
   private var groupOfWaiter: [UInt64: Int] = [:]
-  private var lastID: UInt64 = 0
+  private var openings: UInt64 = 0
 
   /// An empty pool.
   package init() {}
 
   /// How many connections there are, idle and busy.
-  package var connectionCount: Int { records.count }
+  package var connectionCount: Int { records.count - freePlaces.count }
 
   /// A load asks for a connection: it gets an idle one, a new one, or waits its turn. With `fresh` an idle one will
   /// not do. `limit` is how many counted connections its key may have.
@@ -66,7 +69,7 @@ package struct PoolMachine: Sendable {
     let index = groupIndex(of: key)
     groups[index].limit = max(1, limit)
     if !fresh, let id = groups[index].idle.popLast() {
-      records[id]?.state = .busy
+      records[place(of: id)]?.state = .busy
       return actions.append(.serve(waiter, with: id))
     }
     guard hasRoom(index, into: &actions) else {
@@ -87,17 +90,19 @@ package struct PoolMachine: Sendable {
   package mutating func released(
     _ id: UInt64, idleUntil: ContinuousClock.Instant, into actions: inout [Action]
   ) {
-    guard let record = records[id], case .busy = record.state else { return }
+    guard var record = record(id), case .busy = record.state else { return }
     if let waiter = nextWaiter(in: record.group) { return actions.append(.serve(waiter, with: id)) }
     if !record.isCounted { groups[record.group].counted += 1 }
-    records[id]?.isCounted = true
-    records[id]?.state = .idle(until: idleUntil)
+    record.isCounted = true
+    record.state = .idle(until: idleUntil)
+    records[place(of: id)] = record
     groups[record.group].idle.append(id)
   }
 
   /// A connection is gone, whatever it was doing: its place is free for a waiter.
   package mutating func closed(_ id: UInt64, into actions: inout [Action]) {
-    guard let record = records.removeValue(forKey: id) else { return }
+    guard let record = record(id) else { return }
+    forget(id)
     switch record.state {
     case .idle: groups[record.group].idle.removeAll { $0 == id }
     case .busy: break  // it stands in no list
@@ -108,18 +113,18 @@ package struct PoolMachine: Sendable {
 
   /// A connection turned out to carry an endless stream: it no longer counts against its key's limit.
   package mutating func becameEndless(_ id: UInt64, into actions: inout [Action]) {
-    guard let record = records[id], record.isCounted else { return }
-    records[id]?.isCounted = false
+    guard let record = record(id), record.isCounted else { return }
+    records[place(of: id)]?.isCounted = false
     groups[record.group].counted -= 1
     serveWaiters(of: record.group, into: &actions)
   }
 
   /// Closes the idle connections whose time has come.
   package mutating func expired(at now: ContinuousClock.Instant, into actions: inout [Action]) {
-    for (id, record) in records.sorted(by: { $0.key < $1.key }) {
-      if case .idle(let deadline) = record.state, deadline <= now {
-        actions.append(.close(id))
-        closed(id, into: &actions)
+    for record in records {
+      if let record, case .idle(let deadline) = record.state, deadline <= now {
+        actions.append(.close(record.id))
+        closed(record.id, into: &actions)
       }
     }
   }
@@ -127,8 +132,8 @@ package struct PoolMachine: Sendable {
   /// When the next idle connection's time comes; nil when none is idle.
   package var nextExpiry: ContinuousClock.Instant? {
     var earliest: ContinuousClock.Instant?
-    for record in records.values {
-      if case .idle(let deadline) = record.state { earliest = min(earliest ?? deadline, deadline) }
+    for record in records {
+      if case .idle(let deadline)? = record?.state { earliest = min(earliest ?? deadline, deadline) }
     }
     return earliest
   }
@@ -147,17 +152,33 @@ package struct PoolMachine: Sendable {
     if groups[index].counted < groups[index].limit { return true }
     guard let idle = groups[index].idle.first else { return false }
     groups[index].idle.removeFirst()
-    records[idle] = nil
+    forget(idle)
     groups[index].counted -= 1
     actions.append(.close(idle))
     return true
   }
 
   private mutating func open(for waiter: UInt64, in index: Int, into actions: inout [Action]) {
-    lastID += 1
-    records[lastID] = Record(group: index, state: .busy)
+    openings += 1
+    let place = freePlaces.popLast() ?? records.count
+    let id = openings << 32 | UInt64(place)
+    if place == records.count { records.append(nil) }
+    records[place] = Record(id: id, group: index)
     groups[index].counted += 1
-    actions.append(.open(lastID, for: waiter))
+    actions.append(.open(id, for: waiter))
+  }
+
+  private func place(of id: UInt64) -> Int { Int(id & 0xFFFF_FFFF) }
+
+  private func record(_ id: UInt64) -> Record? {
+    let place = place(of: id)
+    guard place < records.count, let record = records[place], record.id == id else { return nil }
+    return record
+  }
+
+  private mutating func forget(_ id: UInt64) {
+    records[place(of: id)] = nil
+    freePlaces.append(place(of: id))
   }
 
   private mutating func nextWaiter(in index: Int) -> UInt64? {

@@ -6,6 +6,11 @@ import Testing
   private typealias Machine = PoolMachine
   private let start = ContinuousClock.now
 
+  /// The number of the n-th connection opened, when it lies at this place.
+  private func id(_ opening: UInt64, at place: UInt64) -> UInt64 { opening << 32 | place }
+  private var first: UInt64 { id(1, at: 0) }
+  private var second: UInt64 { id(2, at: 1) }
+
   private func later(_ seconds: Int) -> ContinuousClock.Instant { start.advanced(by: .seconds(seconds)) }
 
   private func request(
@@ -32,19 +37,19 @@ import Testing
 
   @Test func aConnectionThatIsIdleServesTheNextLoad() {
     var pool = Machine()
-    #expect(request(&pool, 1) == [.open(1, for: 1)])
-    #expect(release(&pool, 1) == [])
-    #expect(request(&pool, 2) == [.serve(2, with: 1)])
-    #expect(request(&pool, 3, "b") == [.open(2, for: 3)])
+    #expect(request(&pool, 1) == [.open(first, for: 1)])
+    #expect(release(&pool, first) == [])
+    #expect(request(&pool, 2) == [.serve(2, with: first)])
+    #expect(request(&pool, 3, "b") == [.open(second, for: 3)])
   }
 
   @Test func theConnectionUsedLastServesFirst() {
     var pool = Machine()
     _ = request(&pool, 1)
     _ = request(&pool, 2)
-    _ = release(&pool, 1)
-    _ = release(&pool, 2)
-    #expect(request(&pool, 3) == [.serve(3, with: 2)])
+    _ = release(&pool, first)
+    _ = release(&pool, second)
+    #expect(request(&pool, 3) == [.serve(3, with: second)])
   }
 
   @Test func pastTheLimitLoadsWaitInOrder() {
@@ -53,8 +58,8 @@ import Testing
     _ = request(&pool, 2)
     #expect(request(&pool, 3) == [])
     #expect(request(&pool, 4) == [])
-    #expect(release(&pool, 1) == [.serve(3, with: 1)])
-    #expect(close(&pool, 2) == [.open(3, for: 4)])
+    #expect(release(&pool, first) == [.serve(3, with: first)])
+    #expect(close(&pool, second) == [.open(id(3, at: 1), for: 4)])
   }
 
   @Test func aWaiterThatLeftIsPassedOver() {
@@ -63,14 +68,14 @@ import Testing
     _ = request(&pool, 2, limit: 1)
     _ = request(&pool, 3, limit: 1)
     pool.left(2)
-    #expect(release(&pool, 1) == [.serve(3, with: 1)])
+    #expect(release(&pool, first) == [.serve(3, with: first)])
   }
 
   @Test func aFreshConnectionTakesThePlaceOfAnIdleOneAtTheLimit() {
     var pool = Machine()
     _ = request(&pool, 1, limit: 1)
-    _ = release(&pool, 1)
-    #expect(request(&pool, 2, limit: 1, fresh: true) == [.close(1), .open(2, for: 2)])
+    _ = release(&pool, first)
+    #expect(request(&pool, 2, limit: 1, fresh: true) == [.close(first), .open(id(2, at: 0), for: 2)])
     #expect(pool.connectionCount == 1)
   }
 
@@ -79,10 +84,10 @@ import Testing
     _ = request(&pool, 1, limit: 1)
     #expect(request(&pool, 2, limit: 1) == [])
     var actions: [Machine.Action] = []
-    pool.becameEndless(1, into: &actions)
-    #expect(actions == [.open(2, for: 2)])
-    #expect(close(&pool, 1) == [])
-    #expect(close(&pool, 2) == [])
+    pool.becameEndless(first, into: &actions)
+    #expect(actions == [.open(second, for: 2)])
+    #expect(close(&pool, first) == [])
+    #expect(close(&pool, second) == [])
     #expect(pool.connectionCount == 0)
   }
 
@@ -90,16 +95,16 @@ import Testing
     var pool = Machine()
     _ = request(&pool, 1)
     _ = request(&pool, 2)
-    _ = release(&pool, 1, until: 10)
-    _ = release(&pool, 2, until: 20)
+    _ = release(&pool, first, until: 10)
+    _ = release(&pool, second, until: 20)
     #expect(pool.nextExpiry == later(10))
     var actions: [Machine.Action] = []
     pool.expired(at: later(9), into: &actions)
     #expect(actions == [])
     pool.expired(at: later(10), into: &actions)
-    #expect(actions == [.close(1)])
+    #expect(actions == [.close(first)])
     #expect(pool.nextExpiry == later(20))
-    #expect(request(&pool, 3) == [.serve(3, with: 2)])
+    #expect(request(&pool, 3) == [.serve(3, with: second)])
   }
 
   @Test func eventsOfConnectionsThatAreNotThereDoNothing() {
@@ -112,9 +117,9 @@ import Testing
     #expect(actions == [])
     // Released twice: the second time it is idle already.
     _ = request(&pool, 1)
-    _ = release(&pool, 1)
-    #expect(release(&pool, 1) == [])
-    #expect(request(&pool, 2) == [.serve(2, with: 1)])
-    #expect(request(&pool, 3) == [.open(2, for: 3)])
+    _ = release(&pool, first)
+    #expect(release(&pool, first) == [])
+    #expect(request(&pool, 2) == [.serve(2, with: first)])
+    #expect(request(&pool, 3) == [.open(second, for: 3)])
   }
 }
