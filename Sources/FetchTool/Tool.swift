@@ -107,6 +107,6 @@ enum Tool {
     guard arguments.isEmpty else {
       throw ToolError(.badUsage, "gannet demo takes no arguments; see gannet demo --help")
     }
-    return 0
+    return try DemoCommand(on: EventLoop.current).run()
   }
 }
