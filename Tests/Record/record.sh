@@ -53,6 +53,16 @@ have() {
   return 1
 }
 
+# The events of a load with adjacent didReceiveData made one, as a replay gives them.
+merged() {
+  awk '
+    /^{"event":"didReceiveData",/ {
+      piece = $0; sub(/.*"length":/, "", piece); total = $0; sub(/.*"total":/, "", total)
+      sum += piece + 0; held = total + 0; next }
+    held { printf "{\"event\":\"didReceiveData\",\"length\":%d,\"total\":%d}\n", sum, held; sum = held = 0 }
+    { print }' "$1"
+}
+
 # record SERVER/NAME ARGUMENTS…: one recording and its events. The load may well fail: that is recorded too.
 count=0
 record() {
@@ -63,6 +73,12 @@ record() {
   timeout 30 "$gannet" --record "$name.wire" --events "$@" >"$work/live" 2>>"$work/log" </dev/null || true
   "$gannet" --replay "$name.wire" --events >"$name.events" 2>>"$work/log" </dev/null || true
   [ -s "$name.events" ] || { echo "record: $name has no events" >&2; tail -n 5 "$work/log" >&2; exit 1; }
+  # The replay tells what the load itself told, save for secrets, which the recording masks.
+  if ! diff <(merged "$work/live") "$name.events" >"$work/difference" && ! grep -q Set-Cookie "$work/difference"; then
+    echo "record: $name replays otherwise than it went:" >&2
+    cat "$work/difference" >&2
+    exit 1
+  fi
   count=$((count + 1))
 }
 
