@@ -1,5 +1,4 @@
 import GannetSockets
-import Synchronization
 
 #if canImport(Musl)
   import Musl
@@ -9,7 +8,7 @@ import Synchronization
 
 /// What happened, in order, from any thread.
 final class Log: Sendable {
-  private let lines = Mutex<[String]>([])
+  private let lines = Guarded<[String]>([])
   var entries: [String] { lines.withLock { $0 } }
   func add(_ line: String) { lines.withLock { $0.append(line) } }
 }
@@ -69,7 +68,7 @@ final class Gate: Sendable {
 
 /// How many are inside at a time.
 final class Counter: Sendable {
-  private let state = Mutex((now: 0, most: 0))
+  private let state = Guarded((now: 0, most: 0))
   var now: Int { state.withLock { $0.now } }
   var most: Int { state.withLock { $0.most } }
 
@@ -90,7 +89,7 @@ struct Parcel: @unchecked Sendable {
 }
 
 enum Kept {
-  private static let parcel = Mutex<Parcel?>(nil)
+  private static let parcel = Guarded<Parcel?>(nil)
   static func put(_ new: Parcel) { parcel.withLock { $0 = new } }
   static func take() -> Parcel? { parcel.withLock { $0.take() } }
 }

@@ -1,5 +1,3 @@
-import Synchronization
-
 #if canImport(Musl)
   import Musl
 #else
@@ -49,7 +47,7 @@ package final class Resolver: Sendable {
     var nextID: UInt64 = 0
   }
 
-  private let state = Mutex(State())
+  private let state = Guarded(State())
   private let threadLimit: Int
   private let ask: @Sendable (String, UInt16) -> Answer
 

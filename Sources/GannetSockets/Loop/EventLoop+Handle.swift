@@ -30,7 +30,7 @@ extension EventLoop {
       var isClosed = false
     }
 
-    private let inbox = Mutex(Inbox())
+    private let inbox = Guarded(Inbox())
     private let phase = Atomic<UInt8>(Phase.asleep)
     let wakeUp: FileDescriptor
 

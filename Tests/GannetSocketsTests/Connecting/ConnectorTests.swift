@@ -1,5 +1,4 @@
 import GannetSockets
-import Synchronization
 import Testing
 
 #if canImport(Musl)

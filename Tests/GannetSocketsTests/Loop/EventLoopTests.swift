@@ -1,5 +1,4 @@
 import GannetSockets
-import Synchronization
 import Testing
 
 @Suite("EventLoop") struct EventLoopTests {
