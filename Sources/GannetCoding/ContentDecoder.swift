@@ -17,6 +17,10 @@ package struct ContentDecoder: ~Copyable {
     var isEmpty: Bool { start == bytes.count }
   }
 
+  /// What the innermost stage that failed said, told once all that came before it has been decoded: so it does not
+  /// depend on how the body was cut which of two failures is told.
+  private var failure: (stage: Int, error: ContentCodingError)?
+
   /// Bytes between two stages, at most.
   private static let waitingBytes = 16 * 1024
 
@@ -58,33 +62,45 @@ package struct ContentDecoder: ~Copyable {
     while moved {
       moved = false
       // Last stage first: what waits is small, and room is made before it is filled.
-      for index in stride(from: last, through: 0, by: -1) {
-        let taken: Int
-        let made: Int
-        if index == 0 {
-          let rest = input.extracting(droppingFirst: consumed)
-          (taken, made) = try run(0, rest, &output, end)
-          consumed += taken
-        } else {
-          let rest = waiting[index].bytes
-          (taken, made) = try run(
-            index, rest.span.extracting(droppingFirst: waiting[index].start), &output, end)
-          waiting[index].start += taken
-          if waiting[index].isEmpty { waiting[index] = Waiting() }
+      for index in stride(from: last, through: 0, by: -1) where index > failure?.stage ?? -1 {
+        do throws(ContentCodingError) {
+          if try move(index, input, &consumed, &output, end) { moved = true }
+        } catch {
+          failure = (index, error)
+          // What it made before that still has its way to go.
+          moved = true
         }
-        if taken > 0 || made > 0 { moved = true }
       }
     }
+    if let failure, output.count < end { throw failure.error }
     return consumed
   }
 
   /// The body is over. Throws when a coding's own end is missing.
   package mutating func finish() throws(ContentCodingError) {
+    if let failure { throw failure.error }
     for stage in stages where !stage.isComplete {
       throw ContentCodingError(
         kind: .truncated, coding: stage.coding, offset: stage.consumed,
         reason: "the body ended before its \(stage.coding.rawValue) coding did")
     }
+  }
+
+  /// Runs one stage once over what there is for it. Says whether anything came of that.
+  private mutating func move(
+    _ index: Int, _ input: Span<UInt8>, _ consumed: inout Int, _ output: inout [UInt8], _ end: Int
+  ) throws(ContentCodingError) -> Bool {
+    if index == 0 {
+      let (taken, made) = try run(0, input.extracting(droppingFirst: consumed), &output, end)
+      consumed += taken
+      return taken > 0 || made > 0
+    }
+    let rest = waiting[index].bytes
+    let (taken, made) = try run(
+      index, rest.span.extracting(droppingFirst: waiting[index].start), &output, end)
+    waiting[index].start += taken
+    if waiting[index].isEmpty { waiting[index] = Waiting() }
+    return taken > 0 || made > 0
   }
 
   /// Runs one stage once: into `output` for the last, else into what waits for the next.
