@@ -11,8 +11,8 @@ struct FailureOrderTests {
   ]
 
   @Test("the one that lies first in the body is told, however it is cut", arguments: Cut.all(of: body.count))
-  func first(cut: Cut) throws {
-    var decoder = try #require(ContentDecoder(contentEncoding: ["deflate", "gzip"]))
+  func first(cut: Cut) {
+    var decoder = ContentDecoder([.deflate, .gzip])
     var output: [UInt8] = []
     var failure: ContentCodingError?
     do throws(ContentCodingError) {
@@ -24,7 +24,7 @@ struct FailureOrderTests {
     } catch {
       failure = error
     }
-    #expect(failure?.coding == .deflate && failure?.kind == .mislabelled && failure?.offset == 1)
+    #expect(failure?.coding == .deflate && failure?.kind == .mislabelled)
     #expect(output.isEmpty)
   }
 }
