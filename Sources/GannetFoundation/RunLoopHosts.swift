@@ -119,9 +119,9 @@ private final class RunLoopAttachment: LoopAttachment {
   private static func makeSource(_ host: LoopHost) -> CFRunLoopSource? {
     // SAFETY: the host outlives its source: it is kept by its registry until its thread has ended, and the source is
     // removed then. Core Foundation calls back on the run loop's thread.
-    // UNCHECKED: a C callback needs a plain pointer.
     var context = unsafe CFRunLoopSourceContext1()
     unsafe context.version = 1
+    // UNCHECKED: a C callback needs a plain pointer.
     unsafe context.info = Unmanaged.passUnretained(host).toOpaque()
     unsafe context.getPort = { info in unsafe RunLoopAttachment.host(info)?.loop.descriptor ?? -1 }
     unsafe context.perform = { info in unsafe RunLoopAttachment.host(info)?.turn() }

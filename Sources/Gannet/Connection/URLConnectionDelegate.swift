@@ -65,8 +65,12 @@ public protocol URLConnectionDataDelegate: URLConnectionDelegate {
 }
 
 extension URLConnectionDelegate {
+  /// Of a delegate without this method: nothing.
   public func connection(_ connection: URLConnection, didFailWithError error: ConnectionError) {}
+  /// Of a delegate without this method: true.
   public func connectionShouldUseCredentialStorage(_ connection: URLConnection) -> Bool { true }
+  /// Of a delegate without this method: the two methods it stands for are called; a space that is not taken gets
+  /// default handling.
   public func connection(
     _ connection: URLConnection, willSendRequestFor challenge: URLAuthenticationChallenge
   ) {
@@ -76,27 +80,38 @@ extension URLConnectionDelegate {
       challenge.sender?.performDefaultHandling(for: challenge)
     }
   }
+  /// Of a delegate without this method: true.
   public func connection(
     _ connection: URLConnection, canAuthenticateAgainst protectionSpace: URLProtectionSpace
   ) -> Bool { true }
+  /// Of a delegate without this method: the load goes on without a credential.
   public func connection(_ connection: URLConnection, didReceive challenge: URLAuthenticationChallenge) {
     challenge.sender?.continueWithoutCredential(for: challenge)
   }
+  /// Of a delegate without this method: nothing.
   public func connection(_ connection: URLConnection, didCancel challenge: URLAuthenticationChallenge) {}
 }
 
 extension URLConnectionDataDelegate {
+  /// Of a delegate without this method: every change is made, every redirect followed.
   public func connection(
     _ connection: URLConnection, willSend request: URLRequest, redirectResponse: URLResponse?
   ) -> URLRequest? { request }
+  /// Of a delegate without this method: nothing.
   public func connection(_ connection: URLConnection, didReceiveInformational response: HTTPURLResponse) {}
+  /// Of a delegate without this method: nothing.
   public func connection(_ connection: URLConnection, didReceive response: URLResponse) {}
+  /// Of a delegate without this method: nothing.
   public func connection(_ connection: URLConnection, didReceive data: Data) {}
+  /// Of a delegate without this method: nothing.
   public func connectionDidFinishPart(_ connection: URLConnection) {}
+  /// Of a delegate without this method: nothing.
   public func connection(_ connection: URLConnection, didReceiveTrailers trailers: FieldList) {}
+  /// Of a delegate without this method: nothing.
   public func connection(
     _ connection: URLConnection, didSendBodyData bytesWritten: Int, totalBytesWritten: Int,
     totalBytesExpectedToWrite: Int
   ) {}
+  /// Of a delegate without this method: nothing.
   public func connectionDidFinishLoading(_ connection: URLConnection) {}
 }

@@ -1,8 +1,8 @@
 public import FoundationEssentials
 public import GannetHTTP
 
-/// The metadata of what a load received: its URL, type, length and name.
 // UNCHECKED: a class that can be subclassed cannot be checked; every stored property is an immutable Sendable.
+/// The metadata of what a load received: its URL, type, length and name.
 public class URLResponse: @unchecked Sendable {
   /// The URL that answered, as text: after redirects the last one, with the fragment.
   public let urlString: String
@@ -22,8 +22,8 @@ public class URLResponse: @unchecked Sendable {
   public var url: URL? { URL(string: urlString) }
 }
 
-/// The head of an HTTP response, or of one part of a multipart response.
 // UNCHECKED: restated because its superclass is; every stored property is an immutable Sendable.
+/// The head of an HTTP response, or of one part of a multipart response.
 public final class HTTPURLResponse: URLResponse, @unchecked Sendable {
   /// The status code; a part has its outer response's.
   public let statusCode: Int
