@@ -22,7 +22,7 @@ public struct ExchangeMachine: Sendable {
     case end(reusable: Bool)
   }
 
-  /// Where the machine stands: the states of `docs/exchange-states.mmd`.
+  /// Where the machine stands: the states of `docs/exchange-states.mmd`, but for `ending`, which every drain leaves.
   package enum State: Hashable, Sendable {
     /// No request waits for an answer.
     case idle
