@@ -98,7 +98,7 @@ extension ConnectionDriver {
   }
 
   private func receivedPlaintext(_ bytes: Span<UInt8>) {
-    configuration.trafficObserver?.received(bytes, on: id)
+    configuration.trafficObserver?.received(bytes, on: number)
     load?.touched()
     process(bytes)
   }
@@ -116,15 +116,16 @@ extension ConnectionDriver {
         return false
       }
     }
-    guard !stash.isEmpty else { return true }
+    guard wasHeld else { return true }
     guard !isHeld else { return false }
+    wasHeld = false
     let bytes = stash
     let bodyCount = stashedBody
     stash = []
     stashedBody = 0
     if bodyCount > 0, !take(bytes.span, body: 0..<bodyCount) { return false }
     process(bytes.span.extracting(bodyCount..<bytes.count))
-    return stash.isEmpty && phase != .closed
+    return !wasHeld && phase != .closed
   }
 
   /// Passes body bytes to the load; false, with the rest stashed, when it did not take them all.
@@ -147,19 +148,22 @@ extension ConnectionDriver {
       return phase != .closed
     }
     let rest = range.lowerBound + taken
-    stash = [UInt8](copying: input.extracting(rest..<input.count))
-    stashedBody = range.count - taken
+    hold(input.extracting(rest..<input.count), body: range.count - taken)
     return false
+  }
+
+  /// Keeps what cannot be taken now. Also when it is nothing: the machine may have an event that needs no more bytes.
+  private func hold(_ bytes: Span<UInt8>, body: Int) {
+    stash = [UInt8](copying: bytes)
+    stashedBody = body
+    wasHeld = true
   }
 
   /// Runs plaintext through the exchange machine, and passes on what comes of it.
   private func process(_ bytes: Span<UInt8>) {
     var offset = 0
     while phase != .closed {
-      if isHeld {
-        stash = [UInt8](copying: bytes.extracting(offset..<bytes.count))
-        return
-      }
+      if isHeld { return hold(bytes.extracting(offset..<bytes.count), body: 0) }
       if phase == .idle {
         // Nothing was asked for: whatever a server says now, it is not the answer to the next request.
         if offset < bytes.count { close() }
@@ -183,22 +187,10 @@ extension ConnectionDriver {
     case .head(let head, let framing):
       noteHead(head)
       load?.received(head, framing: framing)
-    case .body(let range): return takeEvent(input, range, consumed: consumed)
+    case .body(let range): return take(input, body: range)
     case .trailers(let fields): load?.receivedTrailers(fields)
     case .end(let reusable):
       ended(reusable: reusable, leftover: input.count - consumed)
-      return false
-    }
-    return true
-  }
-
-  /// As `take`, for a body event whose range may end before what the machine has consumed.
-  private func takeEvent(_ input: Span<UInt8>, _ range: Range<Int>, consumed: Int) -> Bool {
-    guard take(input, body: range) else {
-      if stashedBody > 0 || !stash.isEmpty, range.upperBound < consumed {
-        // The framing between the body bytes and the next has been read already.
-        stash.removeSubrange(stashedBody..<(stashedBody + consumed - range.upperBound))
-      }
       return false
     }
     return true
@@ -246,7 +238,7 @@ extension ConnectionDriver {
   }
 
   private func endOfFile() {
-    configuration.trafficObserver?.ended(id, reset: false)
+    configuration.trafficObserver?.ended(number, reset: false)
     guard phase == .busy || phase == .draining else { return close() }
     do throws(SyntaxError) {
       while phase == .busy || phase == .draining, let event = try exchange.receivedEndOfFile() {
@@ -260,7 +252,7 @@ extension ConnectionDriver {
   }
 
   private func failTruncated() {
-    configuration.trafficObserver?.ended(id, reset: false)
+    configuration.trafficObserver?.ended(number, reset: false)
     guard phase == .busy || phase == .draining else { return close() }
     fail(
       ConnectionError(
@@ -270,7 +262,7 @@ extension ConnectionDriver {
   }
 
   private func reset(_ errno: CInt) {
-    configuration.trafficObserver?.ended(id, reset: true)
+    configuration.trafficObserver?.ended(number, reset: true)
     guard phase != .idle else { return close() }
     fail(
       ConnectionError(

@@ -35,11 +35,11 @@ extension ConnectionDriver {
   private func send(_ piece: Span<UInt8>) throws(WriteStop) -> Int {
     guard let tls else {
       let taken = try sendRaw(piece)
-      if taken > 0 { configuration.trafficObserver?.sent(piece.extracting(first: taken), on: id) }
+      if taken > 0 { configuration.trafficObserver?.sent(piece.extracting(first: taken), on: number) }
       return taken
     }
     do throws(TLSError) { try tls.write(piece) } catch { throw .failed(0) }
-    configuration.trafficObserver?.sent(piece, on: id)
+    configuration.trafficObserver?.sent(piece, on: number)
     do throws(WriteStop) { try sendCiphertext() } catch {
       // The engine has taken the piece; its ciphertext is what waits.
       if case .failed = error { throw error }

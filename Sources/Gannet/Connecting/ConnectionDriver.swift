@@ -38,6 +38,8 @@ final class ConnectionDriver {
   /// Plaintext that came while the load could not take it; the first `stashedBody` bytes are body already.
   var stash: [UInt8] = []
   var stashedBody = 0
+  /// Whether processing was stopped there, with or without bytes left.
+  var wasHeld = false
   var isProcessing = false
   /// The peer's end of file or reset, seen while bytes before it could not be delivered.
   var pendingEnd: StreamEnd?
@@ -66,6 +68,9 @@ final class ConnectionDriver {
     self.exchange = ExchangeMachine(limits: configuration.limits)
     self.lifetime = configuration.idleConnectionLifetime
   }
+
+  /// The connection's number for those who watch: how many were opened on the loop up to it.
+  var number: UInt64 { id >> 32 }
 
   var isIdle: Bool { phase == .idle }
 
@@ -140,7 +145,7 @@ final class ConnectionDriver {
         .compactMap { $0 }.joined(separator: ", ")
     }
     return ConnectionDescription(
-      id: id, origin: origin,
+      id: number, origin: origin,
       address: configuration.unixSocketPath ?? (transport as? StreamSocket).map { "\($0.peer)" },
       security: security)
   }

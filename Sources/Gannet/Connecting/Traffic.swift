@@ -3,7 +3,7 @@ package import GannetSockets
 
 /// What became of a connection, for those who watch the bytes.
 package struct ConnectionDescription: Sendable {
-  /// A number of its own within the process.
+  /// A number of its own on its loop, from 1.
   package var id: UInt64
   /// Where it goes.
   package var origin: Origin

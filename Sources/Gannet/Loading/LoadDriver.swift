@@ -314,8 +314,10 @@ final class LoadDriver {
 
   private func deliver() {
     guard let response, let wire else { return }
-    body.begin(response, limits: connection.configuration.limits)
-    if body.isEndless, framing != .none { client.becameEndless(wire) }
+    if framing != .none {
+      body.begin(response, limits: connection.configuration.limits)
+      if body.isEndless { client.becameEndless(wire) }
+    }
     dataDelegate?.connection(connection, didReceive: response)
     wire.wantsReading()
   }
@@ -400,7 +402,7 @@ final class LoadDriver {
   // MARK: Errors
 
   var safeURL: String { machine.request.url.withoutUserInfo.text }
-  var phase: ConnectionError.Phase { wire?.phaseOfLoad ?? .preparing }
+  var phase: ConnectionError.Phase { wire?.phaseOfLoad ?? (machine.isConnecting ? .connecting : .preparing) }
 
   private func error(for failure: LoadMachine.Failure) -> ConnectionError {
     switch failure {

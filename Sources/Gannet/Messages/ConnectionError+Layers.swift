@@ -87,7 +87,7 @@ extension ConnectionError {
       self.init(
         .redirectToNonExistentLocation, phase: .receiving, url: url,
         cause: .syntax(rule: error.rule.rawValue, byte: error.byte, offset: Int64(error.offset)),
-        reason: "the redirect's Location \(location) is no URL: \(error.reason)")
+        reason: "the redirect's Location\(shown(location)) is no URL: \(error.reason)")
     case .differingLocations:
       self.init(
         .badServerResponse, phase: .receiving, url: url,
@@ -98,6 +98,11 @@ extension ConnectionError {
         reason: "the redirect leads to a \(scheme) URL, which cannot be loaded")
     }
   }
+}
+
+/// A server's text for a message: cut, and left out when a password may be in it.
+private func shown(_ location: String) -> String {
+  location.contains("@") ? "" : " \(location.prefix(200))"
 }
 
 extension TLSContext.Trust {

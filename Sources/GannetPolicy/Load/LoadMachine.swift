@@ -120,6 +120,9 @@ package struct LoadMachine: ~Copyable, Sendable {
     }
   }
 
+  /// Whether the load waits for a connection.
+  package var isConnecting: Bool { state == .connecting }
+
   /// Whether nothing more can come of this load.
   package var hasEnded: Bool { state == .ended }
 

@@ -163,4 +163,33 @@ import Testing
     #expect(log.finished().last == "finish")
     loop.shutDown()
   }
+
+  @Test(arguments: ["", "who are you?"]) func aChallengeAnsweredLaterGoesOn(_ body: String) throws {
+    for answers in [true, false] {
+      let loop = try EventLoop()
+      let log = CallbackLog()
+      var challenge: URLAuthenticationChallenge?
+      log.challengeAnswer = { challenge = $0 }
+      let server = ScriptedServer([
+        [.ok(body, status: "401 Unauthorized", "WWW-Authenticate: Basic realm=\"r\"\r\n"), .ok("in")]
+      ])
+      _ = URLConnection(
+        request: URLRequest(string: "http://h/"), delegate: log, configuration: Loading.configuration(server),
+        on: .loop(loop.handle))
+      loop.run(until: .now + .milliseconds(20))
+      let asked = try #require(challenge)
+      let credential = URLCredential(user: "u", password: "p", persistence: .none)
+      asked.sender?.use(answers ? credential : nil, for: asked)
+      asked.sender?.cancel(asked)
+      loop.run(until: .now + .seconds(5))
+      let data = body.isEmpty ? [] : ["data \(body)"]
+      let rest =
+        answers
+        ? ["response 200 length 2", "data in", "finish"]
+        : ["response 401 length \(body.utf8.count)"] + data + ["finish"]
+      #expect(log.finished() == ["challenge r failures 0"] + rest)
+      #expect(server.peers.count == 1)
+      loop.shutDown()
+    }
+  }
 }
