@@ -39,11 +39,12 @@ final class Pair {
 
 extension EventLoop {
   /// Takes turns until something has happened; a bound ends what never does.
-  func turns(until isDone: () -> Bool) {
+  func turns(until isDone: () -> Bool, sourceLocation: SourceLocation = #_sourceLocation) {
     let limit = ContinuousClock.now + .seconds(20)
     retain()
     while !isDone(), ContinuousClock.now < limit { run(until: .now + .milliseconds(1)) }
     release()
+    if !isDone() { Issue.record("what was waited for never happened", sourceLocation: sourceLocation) }
   }
 }
 
