@@ -44,7 +44,8 @@ extension ConnectionDriver {
       switch transport.receive(into: &space) {
       case .bytes(let count):
         received(buffer.span.extracting(first: count))
-        if phase == .closed || count < LoopClient.readBytes { return }
+        // The next call says whether there is more, or the end; it costs nothing when neither can be.
+        if phase == .closed { return }
       case .wouldBlock: return
       case .endOfFile: return streamEnded(.endOfFile)
       case .failed(let errno): return streamEnded(.failed(errno))
