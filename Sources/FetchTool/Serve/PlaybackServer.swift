@@ -1,25 +1,28 @@
 import GannetHTTP
-import GannetSockets
-import GannetTLS
+package import GannetSockets
+package import GannetTLS
 
 /// Plays the server's side of one recording to any client: a listener on loopback for each recorded origin.
-final class PlaybackServer {
+package final class PlaybackServer {
   /// How to listen.
-  struct Settings {
+  package struct Settings {
     /// The first port; 0 lets the system choose. Further origins take the ports after it.
-    var port: UInt16 = 0
+    package var port: UInt16 = 0
     /// The context for what is served over TLS; nil: all is served as plain http.
-    var tls: TLSContext?
+    package var tls: TLSContext?
     /// Told what a person may want to know of.
-    var note: (String) -> Void = { _ in }
+    package var note: (String) -> Void = { _ in }
+
+    /// Plain http on ports that the system chooses.
+    package init() {}
   }
 
   /// What to fetch: the recorded URL at its listener.
-  let url: String
+  package let url: String
   /// Called when a load has been played, with how many there were.
-  var onLoadPlayed: ((Int) -> Void)?
+  package var onLoadPlayed: ((Int) -> Void)?
   /// Called when the last client has gone after `stop()`.
-  var onStopped: (() -> Void)?
+  package var onStopped: (() -> Void)?
 
   private let loop: EventLoop
   private let settings: Settings
@@ -30,7 +33,9 @@ final class PlaybackServer {
   private var isStopping = false
 
   /// Listens. Throws what the system says when it cannot.
-  init(_ recording: Recording, on loop: EventLoop, settings: Settings = Settings()) throws(SystemError) {
+  package init(_ recording: Recording, on loop: EventLoop, settings: Settings = Settings())
+    throws(SystemError)
+  {
     self.loop = loop
     self.settings = settings
     let stage = PlaybackStage(recording)
@@ -67,10 +72,10 @@ final class PlaybackServer {
   }
 
   /// Ports it listens on.
-  var ports: [UInt16] { listeners.map(\.port) }
+  package var ports: [UInt16] { listeners.map(\.port) }
 
   /// Listens no more, sends what waits, and gives the clients time to receive it; then calls `onStopped`.
-  func stop() {
+  package func stop() {
     guard !isStopping else { return }
     isStopping = true
     for listener in listeners { listener.close() }
