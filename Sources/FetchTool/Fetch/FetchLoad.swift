@@ -178,7 +178,7 @@ final class FetchLoad: URLConnectionDataDelegate {
     }
     if output.lacksParts {
       OutputFile.complain(
-        "gannet: \(request.urlString): it is not a multipart/x-mixed-replace stream: no part was saved")
+        "gannet: \(request.urlString): it is not a stream of parts: none was saved")
     }
     end(nil)
   }

@@ -66,6 +66,7 @@ extension FetchOptions {
     }
     if let connectTimeout { configuration.connectTimeLimit = connectTimeout }
     configuration.unixSocketPath = unixSocket
+    configuration.splitsUnlabelledStreams = partsDirectory != nil
     return configuration
   }
 

@@ -40,6 +40,11 @@ extension URLConnection {
     /// The credentials looked up for a challenge, and kept when their persistence says so. Default: the shared ones.
     public var credentialStorage = URLCredentialStorage.shared
 
+    /// Whether a body is looked at for parts though its type is not `multipart/x-mixed-replace`: some cameras, and
+    /// ffmpeg's server unless told, call such a stream `application/octet-stream`. Without a delimiter in its first
+    /// line a body comes as it is.
+    package var splitsUnlabelledStreams = false
+
     /// Sees the bytes of every connection, after TLS; for recording and tracing.
     package var trafficObserver: (any TrafficObserver)?
 

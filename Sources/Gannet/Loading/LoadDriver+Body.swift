@@ -16,13 +16,16 @@ struct BodyState: ~Copyable {
   /// Whether it is a stream of parts without an end.
   var isEndless: Bool { splitter != nil }
 
-  mutating func begin(_ response: HTTPURLResponse, limits: Limits) {
+  mutating func begin(_ response: HTTPURLResponse, _ configuration: URLConnection.Configuration) {
+    if configuration.splitsUnlabelledStreams {
+      splitter = MixedReplaceSplitter(boundary: nil, limits: configuration.limits)
+    }
     // Nearly every response is something else, and is not looked at further.
     guard let index = response.fields.firstIndex(named: "Content-Type"),
       response.fields.withValueBytes(at: index, { $0.count > 10 && $0[0] | 0x20 == UInt8(ascii: "m") })
     else { return }
     let contentType = response.fields[index].value
-    splitter = MixedReplaceSplitter(contentType: contentType, limits: limits)
+    splitter = MixedReplaceSplitter(contentType: contentType, limits: configuration.limits) ?? splitter
   }
 }
 

@@ -315,7 +315,7 @@ final class LoadDriver {
   private func deliver() {
     guard let response, let wire else { return }
     if framing != .none {
-      body.begin(response, limits: connection.configuration.limits)
+      body.begin(response, connection.configuration)
       if body.isEndless { client.becameEndless(wire) }
     }
     dataDelegate?.connection(connection, didReceive: response)

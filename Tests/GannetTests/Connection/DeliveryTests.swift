@@ -108,6 +108,24 @@ import Testing
     }
   }
 
+  /// As ffmpeg's server sends them unless told their type.
+  @Test(arguments: [
+    ("--B\r\n\r\nab\r\n--B--\r\n", true, ["response 200 length -1 part 0", "data ab", "partEnd", "finish"]),
+    ("--B\r\n\r\nab\r\n--B--\r\n", false, ["data --B\r\n\r\nab\r\n--B--\r\n", "finish"]),
+    ("ab\r\n--B\r\n", true, ["data ab\r\n--B\r\n", "finish"]),
+    ("", true, ["finish"]),
+  ])
+  func partsWithoutTheirTypeAreSplitWhenAsked(_ body: String, _ isAsked: Bool, _ lines: [String]) throws {
+    let answer = Answer(
+      "HTTP/1.0 200 OK\r\nContent-Type: application/octet-stream\r\n\r\n" + body, ending: .endOfFile)
+    for cut in Cut.all(of: answer.bytes.count) {
+      var configuration = Loading.configuration(ScriptedServer([[answer]], cut: cut))
+      configuration.splitsUnlabelledStreams = isAsked
+      let seen = try Loading.run(URLRequest(string: "http://h/"), configuration)
+      #expect(seen == ["response 200 length -1"] + lines, "\(cut)")
+    }
+  }
+
   @Test(arguments: [
     "nonsense", "/relative", "foo://x", "http:///path", "http://", "ftp://h/", "http://h:99999/",
     "http://h/\n", "",
