@@ -32,7 +32,9 @@ final class BodyOutput {
   var lacksParts: Bool { partsFolder != nil && partCount == 0 }
 
   /// Whether the body goes to a terminal.
-  var isTerminal: Bool { target == .standardOutput && OutputFile.standardOutput.isTerminal }
+  var isTerminal: Bool {
+    target == .standardOutput && partsFolder == nil && OutputFile.standardOutput.isTerminal
+  }
 
   /// A response begins: the file is made, also for a body that stays empty.
   func begin(_ response: HTTPURLResponse) throws(ToolError) {

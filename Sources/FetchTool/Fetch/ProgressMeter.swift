@@ -44,7 +44,7 @@ package struct ProgressMeter: Sendable {
       parts[0] += " of " + Self.amount(Double(expected))
       if rate > 0, bytes < expected { parts.append(Self.clock(Double(expected - bytes) / rate) + " left") }
       let width = columns - label.count - parts.joined(separator: "  ").count - 12
-      parts.insert(Self.bar(Double(min(bytes, expected)) / Double(expected), width: min(40, width)), at: 0)
+      parts.insert(Self.bar(Double(min(bytes, expected)) / Double(expected), width: min(24, width)), at: 0)
     }
     return String((label + parts.joined(separator: "  ")).prefix(max(0, columns - 1)))
   }

@@ -4,25 +4,37 @@ import Synchronization
 
 /// Shows on standard error what goes over the connections, for `-v`.
 final class TrafficTrace: TrafficObserver {
-  private let tracers = Mutex<[UInt64: HeadTracer]>([:])
+  private struct State: Sendable {
+    /// What is shown of each open connection, with its number.
+    var tracers: [UInt64: (number: Int, heads: HeadTracer)] = [:]
+    var count = 0
+  }
+
+  private let state = Mutex(State())
 
   func opened(_ connection: ConnectionDescription) {
+    let number = state.withLock { state in
+      state.count += 1
+      state.tracers[connection.id] = (state.count, HeadTracer())
+      return state.count
+    }
     let address = connection.address.map { " (\($0))" } ?? ""
-    OutputFile.complain("* Connected to \(connection.origin)\(address), connection \(connection.id)")
+    OutputFile.complain("* Connected to \(connection.origin)\(address), connection \(number)")
     if let security = connection.security { OutputFile.complain("* \(security)") }
   }
 
   func sent(_ bytes: Span<UInt8>, on connection: UInt64) {
-    tracers.withLock { $0[connection, default: HeadTracer()].sent(bytes) { OutputFile.complain($0) } }
+    state.withLock { $0.tracers[connection]?.heads.sent(bytes) { OutputFile.complain($0) } }
   }
 
   func received(_ bytes: Span<UInt8>, on connection: UInt64) {
-    tracers.withLock { $0[connection, default: HeadTracer()].received(bytes) { OutputFile.complain($0) } }
+    state.withLock { $0.tracers[connection]?.heads.received(bytes) { OutputFile.complain($0) } }
   }
 
   func ended(_ connection: UInt64, reset: Bool) {
-    OutputFile.complain("* The server \(reset ? "reset" : "closed") connection \(connection)")
-    tracers.withLock { $0[connection] = nil }
+    let number = state.withLock { $0.tracers.removeValue(forKey: connection)?.number }
+    guard let number else { return }
+    OutputFile.complain("* The server \(reset ? "reset" : "closed") connection \(number)")
   }
 }
 
