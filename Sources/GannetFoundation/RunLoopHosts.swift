@@ -2,7 +2,6 @@ import CoreFoundation
 import Foundation
 import Gannet
 import GannetSockets
-import Synchronization
 
 /// The event loops that live in run loops: one for each run loop and set of modes.
 ///
@@ -13,7 +12,7 @@ enum RunLoopHosts {
     let modes: Set<String>
   }
 
-  private static let hosts = Mutex<[Place: LoopHost]>([:])
+  private static let hosts = Guarded<[Place: LoopHost]>([:])
 
   static func host(in runLoop: RunLoop, _ modes: [RunLoop.Mode]) throws(SystemError) -> LoopHost {
     let place = Place(runLoop: ObjectIdentifier(runLoop), modes: Set(modes.map(\.rawValue)))
@@ -64,7 +63,7 @@ private final class ThreadEnd {
 /// The source in a run loop. Attached and detached from any thread; Core Foundation's run loops allow that.
 private final class RunLoopAttachment: LoopAttachment {
   private let modes: Set<String>
-  private let state = Mutex(State())
+  private let state = Guarded(State())
 
   // UNCHECKED: Core Foundation's run loops and sources are thread-safe, and what is here is under a Mutex.
   private struct State: @unchecked Sendable {

@@ -1,13 +1,12 @@
 import Gannet
 package import GannetHTTP
 package import GannetSockets
-import Synchronization
 
 /// Gives a load the connections of a recording in place of sockets. For one load.
 package final class ReplayProvider: TransportProvider {
   private let recording: Recording
   private let cuts: ReplayCuts
-  private let taken = Mutex<Set<Int>>([])
+  private let taken = Guarded<Set<Int>>([])
 
   /// Plays `recording`, cut as asked.
   package init(_ recording: Recording, cuts: ReplayCuts) {

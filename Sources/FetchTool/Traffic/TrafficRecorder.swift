@@ -1,7 +1,6 @@
 import Gannet
 import GannetHTTP
 import GannetSockets
-import Synchronization
 
 /// Writes what goes over the connections of one load to a `.wire` file, as it goes.
 final class TrafficRecorder: TrafficObserver {
@@ -13,7 +12,7 @@ final class TrafficRecorder: TrafficObserver {
     var failure: SystemError?
   }
 
-  private let state: Mutex<State>
+  private let state: Guarded<State>
   private let file: OutputFile
   private let start = ContinuousClock.now
   private let via: String?
@@ -26,7 +25,7 @@ final class TrafficRecorder: TrafficObserver {
     try file.write(head.span)
     self.file = file
     self.via = via
-    state = Mutex(State(writer: writer))
+    state = Guarded(State(writer: writer))
   }
 
   func opened(_ connection: ConnectionDescription) {

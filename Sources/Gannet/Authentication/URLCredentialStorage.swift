@@ -1,5 +1,3 @@
-import Synchronization
-
 /// The credentials kept for this process, by protection space. Thread-safe.
 public final class URLCredentialStorage: Sendable {
   /// The storage that loads use.
@@ -9,7 +7,7 @@ public final class URLCredentialStorage: Sendable {
     var byUser: [String: URLCredential] = [:]
     var defaultUser: String?
   }
-  private let entries = Mutex<[URLProtectionSpace: Entry]>([:])
+  private let entries = Guarded<[URLProtectionSpace: Entry]>([:])
 
   /// Makes an empty storage.
   public init() {}

@@ -1,6 +1,5 @@
 public import FoundationEssentials
 public import GannetHTTP
-import Synchronization
 
 extension URLConnection {
   /// What a load reports, in order: for `for try await`.
@@ -89,7 +88,7 @@ final class EventQueue: Sendable {
 
   private let request: URLRequest
   private let configuration: URLConnection.Configuration
-  private let state = Mutex(State())
+  private let state = Guarded(State())
 
   init(_ request: URLRequest, _ configuration: URLConnection.Configuration) {
     self.request = request

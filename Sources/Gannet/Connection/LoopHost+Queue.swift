@@ -1,10 +1,9 @@
 import Dispatch
 import GannetSockets
-import Synchronization
 
 extension LoopHost {
   private struct Weak: Sendable { weak var host: LoopHost? }
-  private static let ofQueues = Mutex<[ObjectIdentifier: Weak]>([:])
+  private static let ofQueues = Guarded<[ObjectIdentifier: Weak]>([:])
 
   /// The host in this Dispatch queue: the one there is, or a new one. The main queue's loop is the main thread's.
   static func of(_ queue: DispatchQueue) throws(SystemError) -> LoopHost {

@@ -16,7 +16,7 @@ package final class LoopHost: @unchecked Sendable {
   package let loop: EventLoop
   /// Watches the loop's descriptor and calls `turn()`, serially, whenever it is readable.
   private let attach: @Sendable (LoopHost) -> any LoopAttachment
-  private let driver = Mutex(Driver.nobody)
+  private let driver = Guarded(Driver.nobody)
   /// Posts that have made sure of a driver and not delivered their job yet: it must not leave.
   private let posts = Atomic<Int>(0)
 

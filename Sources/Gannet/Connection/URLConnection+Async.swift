@@ -1,6 +1,5 @@
 public import FoundationEssentials
 import GannetSockets
-import Synchronization
 
 extension URLConnection {
   /// Loads a request and returns its whole body and its response, whatever its status.
@@ -39,7 +38,7 @@ private final class OneShotLoad: Sendable {
 
   private let request: URLRequest
   private let configuration: URLConnection.Configuration
-  private let state = Mutex(State.created)
+  private let state = Guarded(State.created)
 
   init(_ request: URLRequest, _ configuration: URLConnection.Configuration) {
     self.request = request

@@ -22,7 +22,7 @@ open class URLConnection: @unchecked Sendable {
   /// The original request's URL, which `canHandle` has found to be one that can be loaded.
   final let address: HTTPURL
 
-  final let state: Mutex<State>
+  final let state: Guarded<State>
   final let isCancelled = Atomic<Bool>(false)
   final let isPaused = Atomic<Bool>(false)
 
@@ -59,7 +59,7 @@ open class URLConnection: @unchecked Sendable {
       failure = ConnectionError(noHost: error, for: request)
       binding = .loop(EventLoop.shared)
     }
-    self.state = Mutex(
+    self.state = Guarded(
       State(
         host: binding, hostFailure: failure, delegate: delegate.map { DelegateBox(delegate: $0) },
         currentRequest: request))
