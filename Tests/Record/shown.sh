@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# The fetcher against real servers, as a person would try it: nginx over http and https, redirects, a missing page, a
+# server that stalls, a certificate that is refused and then trusted, a camera whose every picture decodes.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+cd "$here/../.."
+swift build --product gannet >&2
+gannet=$(swift build --show-bin-path)/gannet
+. "$here/servers.sh"
+
+# expect STATUS TEXT ARGUMENTS…: the exit status, and a text that its output or its error contains.
+expect() {
+  local status=0 said
+  said=$(timeout 30 "$gannet" "${@:3}" 2>&1 </dev/null) || status=$?
+  if [ $status -ne "$1" ] || [[ $said != *"$2"* ]]; then
+    printf 'shown: gannet %s should have ended with %s and said "%s"; it ended with %s and said\n%s\n' \
+      "${*:3}" "$1" "$2" $status "$said" >&2
+    exit 1
+  fi
+  echo "shown: gannet ${*:3}: $1, \"$2\""
+}
+
+make_site
+start_nginx
+expect 0 'Hello from a real server.' "$at/hello.txt"
+expect 0 '"event":"didFinishLoading"' --events "$at/text.txt"
+expect 0 '"redirect":{"status":307' --events "$at/to-moved"
+expect 0 '"status":404' --events "$at/no-such-file"
+expect 22 '404' --fail "$at/no-such-file"
+expect 60 'certificate' "https://localhost:$tls/hello.txt"
+expect 60 '"phase":"handshaking"' --events "https://localhost:$tls/hello.txt"
+expect 0 '"event":"didFinishLoading"' --events --cacert "$work/certificate.pem" "https://localhost:$tls/hello.txt"
+expect 0 'Hello from a real server.' -k "https://localhost:$tls/hello.txt"
+end_all
+
+# Accepts, and says nothing.
+stalled=$(free_port)
+start python3 -c "import socket, time
+s = socket.socket(); s.bind(('127.0.0.1', $stalled)); s.listen(); c = s.accept(); time.sleep(60)"
+await_port "$stalled"
+expect 28 '"name":"timedOut"' --events --max-time 1 "http://127.0.0.1:$stalled/"
+end_all
+expect 7 'onnect' "http://127.0.0.1:$stalled/"
+expect 3 'no host' "http://"
+expect 1 'scheme' "gopher://example.org/"
+
+if have ffmpeg; then
+  port=$(free_port)
+  start camera 10 "$port"
+  await_port "$port"
+  expect 0 '' --parts "$work/pictures" "http://127.0.0.1:$port/"
+  end_all
+  pictures=0
+  for picture in "$work"/pictures/*; do
+    ffmpeg -v error -nostdin -xerror -i "$picture" -f null - || { echo "shown: $picture does not decode" >&2; exit 1; }
+    pictures=$((pictures + 1))
+  done
+  [ $pictures -eq 10 ] || { echo "shown: $pictures pictures of 10" >&2; exit 1; }
+  echo "shown: $pictures pictures of ffmpeg's stream decode"
+fi
