@@ -255,6 +255,10 @@ private let fieldCases = [
   StreamCase(
     "several small parts", "--B\n\na\n--B\n\nb\n--B\n\nc\n--B--",
     ["part", "data a", "ended", "part", "data b", "ended", "part", "data c", "ended", "finished"]),
+  StreamCase("an error after a preamble", "x\r\n--B\r\nA: \0", [], error: "field-value at 11"),
+  StreamCase(
+    "an error after a length that was too large by a dash", "--B\nContent-Length: 6\n\none\r\n--B\nA: \0",
+    ["part Content-Length=6", "data one\r\n-", "ended"], error: "field-value at 35"),
   StreamCase("a control byte in a field", "--B\r\nA: x\0\r\n\r\n", [], error: "field-value at 9"),
   StreamCase(
     "and in a field of the second part", "--B\r\n\r\none\r\n--B\r\nA: x\0", ["part", "data one", "ended"],
