@@ -1,5 +1,5 @@
 /// How `gannet` ends: curl's numbers where curl has one for it.
-enum ExitCode: Int32, CaseIterable, Sendable {
+package enum ExitCode: Int32, CaseIterable, Sendable {
   case finished = 0
   case unsupportedScheme = 1
   case badUsage = 2
@@ -25,7 +25,7 @@ enum ExitCode: Int32, CaseIterable, Sendable {
   case badAuthorityFile = 77
 
   /// What it says, for the help text.
-  var meaning: String {
+  package var meaning: String {
     switch self {
     case .finished: "finished"
     case .unsupportedScheme: "the URL's scheme is not supported"

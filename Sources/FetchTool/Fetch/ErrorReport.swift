@@ -1,8 +1,8 @@
-import Gannet
+package import Gannet
 
 extension ExitCode {
   /// The exit status of a load that failed.
-  init(_ error: ConnectionError) {
+  package init(_ error: ConnectionError) {
     self =
       switch error.code {
       case .unsupportedURL: .unsupportedScheme

@@ -22,11 +22,27 @@ package struct Replay {
   ///   - cuts: where the server's bytes are cut.
   ///   - loop: a loop of this thread, which is run.
   ///   - limit: ends a replay that waits for something that never comes.
-  package func events(cuts: ReplayCuts, on loop: EventLoop, limit: Duration = .seconds(20)) throws -> [String]
-  {
+  package func events(
+    cuts: ReplayCuts, on loop: EventLoop, limit: Duration = .seconds(20)
+  ) throws -> [String] {
+    try events(at: recording.load.url, on: loop, limit: limit) {
+      $0.transportProvider = ReplayProvider(recording, cuts: cuts)
+    }
+  }
+
+  /// The events of the load when it goes over the network, to a server that plays the recording at `url`.
+  package func events(
+    servedAt url: String, on loop: EventLoop, limit: Duration = .seconds(20)
+  ) throws -> [String] {
+    try events(at: url, on: loop, limit: limit) { _ in }
+  }
+
+  private func events(
+    at url: String, on loop: EventLoop, limit: Duration,
+    configure: (inout URLConnection.Configuration) -> Void
+  ) throws -> [String] {
     var options = FetchOptions()
     try options.load(recording.load)
-    let url = recording.load.url
     var lines: [String] = []
     let events = try EventLog(mergesData: true) { lines.append($0) }
     let credential = options.login.map {
@@ -37,8 +53,8 @@ package struct Replay {
       settings: FetchLoad.Settings(options, credential: credential),
       output: BodyOutput(.none, partsFolder: nil), events: events)
     var configuration = try options.configuration()
-    configuration.transportProvider = ReplayProvider(recording, cuts: cuts)
     configuration.credentialStorage = URLCredentialStorage()
+    configure(&configuration)
     load.start(configuration, on: loop) { _ in }
     loop.run(until: ContinuousClock.now + limit)
     guard load.hasEnded else {

@@ -46,6 +46,25 @@ struct FixtureTests {
     #expect(try replay.events(cuts: .every(7), on: loop) == expected)
   }
 
+  /// Hosts and ports are the listener's then, as is the scheme.
+  @Test(arguments: Fixtures.names)
+  func areServed(_ name: String) throws {
+    let recording = try RecordingParser.parse(try Fixtures.bytes(name + ".wire"))
+    let first = try #require(recording.connections.first)
+    let loop = EventLoop.current
+    let server = try PlaybackServer(recording, on: loop)
+    defer { server.stop() }
+    let port = server.ports[0]
+    let events = try Replay(recording).events(servedAt: server.url, on: loop).map {
+      $0.replacing("http://127.0.0.1:\(port)", with: "\(first.scheme)://\(first.hostAndPort)")
+        .replacing("127.0.0.1:\(port)", with: first.hostAndPort)
+        .replacing("\"port\":\(port)", with: "\"port\":\(first.port)")
+    }
+    let expected = String(decoding: try Fixtures.bytes(name + ".events"), as: UTF8.self)
+      .split(separator: "\n").map(String.init)
+    #expect(events == expected)
+  }
+
   @Test func areWrittenAsTheyAreRead() throws {
     for name in Fixtures.names {
       let recording = try RecordingParser.parse(try Fixtures.bytes(name + ".wire"))
