@@ -30,7 +30,8 @@ private let lengthHead = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n"
 @Suite("exchanges")
 struct ExchangeMachineTests {
   @Test(
-    "input of a connection", arguments: bodyCases + lastingCases + informationalCases + endCases + wrongCases)
+    "input of a connection",
+    arguments: bodyCases + streamCases + lastingCases + informationalCases + endCases + wrongCases)
   func inputs(_ row: ExchangeCase) {
     let (whole, mismatches) = Exchanging.outcomes(of: Bytes.latin1(row.input), Exchanging.Client(row.methods))
     #expect(whole.events == row.events)
@@ -62,6 +63,27 @@ struct ExchangeMachineTests {
     ExchangeCase(
       "chunks and a length", ok + "Transfer-Encoding: chunked\r\nContent-Length: 9\r\n\r\n0\r\n\r\n",
       ["200 chunked", "end, not reusable"]),
+  ]
+
+  private static let streamFields = "Content-Type: multipart/x-mixed-replace\r\nContent-Length: "
+  private static let streamCases = [
+    ExchangeCase(
+      "a stream that says it is empty, HTTP/1.0", "HTTP/1.0 200 OK\r\n\(streamFields)0\r\n\r\n--B",
+      ["200 close", "data --B", "end, not reusable"]),
+    ExchangeCase(
+      "a stream that says it is empty, and the last", ok + "Connection: close\r\n\(streamFields)0\r\n\r\n--B",
+      ["200 close", "data --B", "end, not reusable"]),
+    ExchangeCase(
+      "an empty stream on a lasting connection", ok + streamFields + "0\r\n\r\n", ["200 length(0)", "end"]),
+    ExchangeCase(
+      "a stream with a length", "HTTP/1.0 200 OK\r\n\(streamFields)2\r\n\r\n--B",
+      ["200 length(2)", "data --", "end, not reusable"], leftOver: 1),
+    ExchangeCase(
+      "an empty picture", "HTTP/1.0 200 OK\r\nContent-Type: image/jpeg\r\nContent-Length: 0\r\n\r\n",
+      ["200 length(0)", "end, not reusable"]),
+    ExchangeCase(
+      "the head of a stream", answering: ["HEAD"], "HTTP/1.0 200 OK\r\n\(streamFields)0\r\n\r\n",
+      ["200 none", "end, not reusable"]),
   ]
 
   private static let lastingCases = [

@@ -9,6 +9,8 @@ extension BodyFraming {
   /// Content-Length may be repeated, as a list or as several fields, when all its members are the same number. A
   /// sign, any other byte but digits, an empty member, or a number past 2⁶³−1 is an error.
   ///
+  /// A length of 0 of a `multipart/x-mixed-replace` stream is not believed when the connection ends with the response.
+  ///
   /// - Parameters:
   ///   - head: the response's head.
   ///   - method: the method of the request it answers, as sent.
@@ -17,7 +19,15 @@ extension BodyFraming {
     for head: ResponseHead, answering method: String
   ) throws(SyntaxError) -> (framing: BodyFraming, keepAlive: Persistence) {
     let framing = try framing(of: head, answering: method)
-    return (framing, Persistence.decide(for: head, framing: framing))
+    let keepAlive = Persistence.decide(for: head, framing: framing)
+    // A camera's stream has no length; one of 0 is a default that nobody set. Nothing follows on this connection that
+    // could be mistaken for the body.
+    if framing == .length(0), !keepAlive.isReusable,
+      MediaType(contentTypeOf: head.fields)?.essence == "multipart/x-mixed-replace"
+    {
+      return (.close, keepAlive)
+    }
+    return (framing, keepAlive)
   }
 
   private static func framing(of head: ResponseHead, answering method: String) throws(SyntaxError)
