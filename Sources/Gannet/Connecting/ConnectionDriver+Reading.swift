@@ -1,5 +1,6 @@
 import GannetExchange
 import GannetHTTP
+import GannetPolicy
 import GannetSockets
 import GannetTLS
 
@@ -197,22 +198,11 @@ extension ConnectionDriver {
     return true
   }
 
-  /// What a head says about the connection: how long it may idle, and whether the rest of the request is wanted.
+  /// What a head says about the connection, and about the rest of the request.
   private func noteHead(_ head: ResponseHead) {
-    lifetime = configuration.idleConnectionLifetime
-    if let keepAlive = head.fields["Keep-Alive"] {
-      for parameter in keepAlive.split(separator: ",") {
-        let parts = parameter.split(separator: "=").map { $0.drop(while: { $0 == " " }) }
-        guard parts.count == 2, let value = Int(parts[1]), value >= 0 else { continue }
-        switch parts[0].lowercased() {
-        case "timeout": lifetime = min(lifetime, .seconds(min(value, 86_400)))
-        case "max" where value == 0: closesAfterExchange = true
-        default: break
-        }
-      }
-    }
-    // An answer other than success before the request was whole: the server does not want the rest.
-    if !outbox.isEmpty, head.status >= 300 {
+    keepAlive.received(head.fields)
+    if !keepAlive.allowsAnother(after: exchanges) { closesAfterExchange = true }
+    if !outbox.isEmpty, !EarlyAnswerPolicy.wantsRest(status: head.status) {
       outbox.abandon()
       closesAfterExchange = true
     }

@@ -49,8 +49,9 @@ final class ConnectionDriver {
   private var drainCompletion: (() -> Void)?
   var drained = 0
   var closesAfterExchange = false
-  var lifetime: Duration
-  private var isFresh = true
+  var keepAlive = KeepAlivePolicy()
+  /// How many exchanges have begun.
+  private(set) var exchanges = 0
 
   /// What ended a stream.
   enum StreamEnd { case endOfFile, failed(CInt) }
@@ -66,11 +67,13 @@ final class ConnectionDriver {
     self.configuration = load.connection.configuration
     self.client = client
     self.exchange = ExchangeMachine(limits: configuration.limits)
-    self.lifetime = configuration.idleConnectionLifetime
   }
 
   /// The connection's number for those who watch: how many were opened on the loop up to it.
   var number: UInt64 { id >> 32 }
+
+  /// How long it may idle now.
+  var lifetime: Duration { keepAlive.lifetime(preferring: configuration.idleConnectionLifetime) }
 
   var isIdle: Bool { phase == .idle }
 
@@ -156,6 +159,7 @@ final class ConnectionDriver {
   func begin(method: String, head: consuming [UInt8], body: Data?, closes: Bool) {
     phase = .busy
     closesAfterExchange = closes
+    exchanges += 1
     drained = 0
     exchange.sentRequest(method: method)
     outbox = Outbox(head: head, body: body)

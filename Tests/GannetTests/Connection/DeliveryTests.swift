@@ -215,4 +215,20 @@ import Testing
     loop.shutDown()
     #expect(server.peers[0].isClosed)
   }
+
+  @Test func aConnectionCarriesNoMoreExchangesThanItsServerSays() throws {
+    let last = Answer.ok("x", "Keep-Alive: timeout=5, max=2\r\n")
+    let server = ScriptedServer([[last, last, last], [last]])
+    let loop = try EventLoop()
+    for _ in 0..<3 {
+      let log = CallbackLog()
+      _ = URLConnection(
+        request: URLRequest(string: "http://h/"), delegate: log, configuration: Loading.configuration(server),
+        on: .loop(loop.handle))
+      loop.run()
+      #expect(log.finished().last == "finish")
+    }
+    #expect(server.peers.count == 2)
+    loop.shutDown()
+  }
 }
