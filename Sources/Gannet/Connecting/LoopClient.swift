@@ -58,18 +58,13 @@ final class LoopClient {
   // MARK: Loads
 
   func begin(_ connection: URLConnection) {
-    guard let delegate = connection.takeDelegate() else { return start(connection, nil) }
-    if connection.isCancelled.load(ordering: .acquiring) { return }
-    start(connection, delegate)
-  }
-
-  private func start(_ connection: URLConnection, _ delegate: (any URLConnectionDelegate)?) {
+    let (delegate, hostFailure) = connection.takeDelegate()
     guard !connection.isCancelled.load(ordering: .acquiring) else { return }
     lastLoadID += 1
     let load = LoadDriver(lastLoadID, connection, delegate, on: self)
     loads[ObjectIdentifier(connection)] = load
     loop.retain()
-    if let failure = connection.hostFailure { load.fail(failure) } else { load.start() }
+    if let hostFailure { load.fail(hostFailure) } else { load.start() }
   }
 
   /// A load was cancelled. One that has not begun lets its delegate go here, on its host.

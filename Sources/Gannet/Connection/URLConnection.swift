@@ -130,16 +130,15 @@ open class URLConnection: @unchecked Sendable {
     host?.post { loop in LoopClient.of(loop).resumed(self) }
   }
 
-  /// Hands the delegate to the host, once.
-  final func takeDelegate() -> (any URLConnectionDelegate)? {
-    state.withLock { state in
-      let delegate = state.delegate?.delegate
+  /// Hands the delegate to the host, once, with why the load cannot have the host it was meant for.
+  final func takeDelegate() -> (delegate: (any URLConnectionDelegate)?, hostFailure: ConnectionError?) {
+    let (box, failure) = state.withLock { state in
+      let box = state.delegate
       state.delegate = nil
-      return delegate.map { DelegateBox(delegate: $0) }
-    }?.delegate
+      return (box, state.hostFailure)
+    }
+    return (box?.delegate, failure)
   }
-
-  final var hostFailure: ConnectionError? { state.withLock { $0.hostFailure } }
 
   /// The load is over: nothing may be posted for it any more.
   final func ended() { state.withLock { $0.phase = .ended } }
