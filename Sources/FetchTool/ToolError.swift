@@ -1,11 +1,14 @@
 import GannetSockets
 
 /// Why a command ends without having done what it should: the sentence for standard error, and the exit status.
-struct ToolError: Error {
-  let code: ExitCode
-  let sentence: String
+package struct ToolError: Error {
+  /// The exit status.
+  package let code: ExitCode
+  /// What is said on standard error; empty when it has been said.
+  package let sentence: String
 
-  init(_ code: ExitCode, _ sentence: String) {
+  /// Makes an error.
+  package init(_ code: ExitCode, _ sentence: String) {
     self.code = code
     self.sentence = sentence
   }

@@ -1,9 +1,9 @@
 import Gannet
-import GannetSockets
+package import GannetSockets
 import GannetTLS
 
 /// `gannet URL…`: makes the loads, runs them, and says how they ended.
-final class FetchCommand {
+package final class FetchCommand {
   private let options: FetchOptions
   private let loop: EventLoop
   private var configuration: URLConnection.Configuration
@@ -16,7 +16,8 @@ final class FetchCommand {
   private var display: ProgressDisplay?
   private let start = ContinuousClock.now
 
-  init(_ options: FetchOptions, on loop: EventLoop) throws(ToolError) {
+  /// Makes the loads; throws when one of them cannot be made from what was asked.
+  package init(_ options: FetchOptions, on loop: EventLoop) throws(ToolError) {
     self.options = options
     self.loop = loop
     configuration = try options.configuration()
@@ -25,7 +26,7 @@ final class FetchCommand {
   }
 
   /// Runs all loads to their end. Throws the first failure there was; the others have been complained of.
-  func run() throws(ToolError) {
+  package func run() throws(ToolError) {
     showProgress()
     if options.hasFileForEach { while !waiting.isEmpty { startNext() } } else { startNext() }
     loop.run()

@@ -7,6 +7,8 @@ final class PlaybackSession {
   private static let lingerTime = Duration.seconds(2)
   /// Nothing more is prepared while so many bytes wait to be sent.
   private static let outputBytes = 256 * 1024
+  /// A client that sends so much while nothing waits for it is left.
+  private static let inputBytes = 1 << 20
 
   private enum Phase {
     /// Waits for the request that says what to play.
@@ -79,7 +81,7 @@ final class PlaybackSession {
 
   private func received(_ bytes: Span<UInt8>) {
     guard let tls else {
-      if phase != .lingering { append(bytes) }
+      if isListening { append(bytes) }
       return
     }
     tls.receive(bytes)
@@ -88,7 +90,7 @@ final class PlaybackSession {
       var space = buffer.mutableSpan
       do throws(TLSError) {
         switch try tls.read(into: &space) {
-        case .bytes(let count): if phase != .lingering { append(buffer.span.extracting(0..<count)) }
+        case .bytes(let count): if isListening { append(buffer.span.extracting(0..<count)) }
         case .wantsInput: return drainTLS()
         case .closed, .truncated: return clientLeft()
         }
@@ -101,7 +103,19 @@ final class PlaybackSession {
     }
   }
 
+  /// Whether what the client sends still counts.
+  private var isListening: Bool {
+    switch phase {
+    case .awaitingCue, .playing: true
+    case .ending, .lingering, .closed: false
+    }
+  }
+
   private func append(_ bytes: Span<UInt8>) {
+    guard input.count + bytes.count <= Self.inputBytes else {
+      server.note("a client sends more than its recording waits for")
+      return windDown()
+    }
     for index in bytes.indices { input.append(bytes[index]) }
   }
 

@@ -1,0 +1,133 @@
+import FetchTool
+import FoundationEssentials
+import GannetSockets
+import Testing
+
+/// Fetches from recordings that are served in the same loop, into a folder of its own.
+final class FetchTrial {
+  let folder: String
+  let loop = EventLoop.current
+  private var servers: [PlaybackServer] = []
+
+  init() throws {
+    folder = FileManager.default.temporaryDirectory.path + "/gannet-test-" + UUID().uuidString
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+  }
+
+  deinit {
+    for server in servers { server.stop() }
+    try? FileManager.default.removeItem(atPath: folder)
+  }
+
+  /// Serves one answer to any request; gives its URL.
+  func serve(_ answer: String, ends: Bool = false) throws -> String {
+    var events: [Recording.Event] = [.received(Array(answer.utf8))]
+    if ends { events.append(.endOfFile) }
+    let server = try PlaybackServer(PlaybackServerTests.recording(events), on: loop)
+    servers.append(server)
+    return server.url
+  }
+
+  /// Runs the fetcher with these arguments; gives its exit status.
+  func fetch(_ words: [String]) throws -> ExitCode {
+    let options = try FetchOptions(arguments: ArgumentParser(flags: FetchOptions.flags).parse(words))
+    do throws(ToolError) {
+      try FetchCommand(options, on: loop).run()
+      return .finished
+    } catch { return error.code }
+  }
+
+  func contents(_ name: String) -> String? {
+    FileManager.default.contents(atPath: folder + "/" + name).map { String(decoding: $0, as: UTF8.self) }
+  }
+}
+
+@Suite("Fetch: the command as a whole")
+struct FetchCommandTests {
+  static func answer(_ body: String, status: String = "200 OK") -> String {
+    "HTTP/1.1 \(status)\r\nContent-Type: text/plain\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
+  }
+
+  @Test func severalURLsHaveFilesOfTheirOwn() throws {
+    let trial = try FetchTrial()
+    let urls = try ["one", "two", ""].map { try trial.serve(Self.answer($0)) }
+    let files = ["a", "b", "c"].flatMap { ["-o", trial.folder + "/" + $0] }
+    #expect(try trial.fetch(urls + files) == .finished)
+    #expect(["a", "b", "c"].map { trial.contents($0) } == ["one", "two", ""])
+  }
+
+  @Test func aFailureIsTheExitStatusAndTheOthersGoOn() throws {
+    let trial = try FetchTrial()
+    let missing = try trial.serve(Self.answer("no", status: "404 Not Found"))
+    let there = try trial.serve(Self.answer("yes"))
+    let files = ["-o", trial.folder + "/a", "-o", trial.folder + "/b"]
+    #expect(try trial.fetch(["--fail", missing, there] + files) == .failedStatus)
+    #expect(trial.contents("a") == nil)
+    #expect(trial.contents("b") == "yes")
+    #expect(try trial.fetch([missing] + files.prefix(2)) == .finished)
+    #expect(trial.contents("a") == "no")
+  }
+
+  @Test func whatCameOfATruncatedAnswerIsKept() throws {
+    let trial = try FetchTrial()
+    let url = try trial.serve("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc", ends: true)
+    #expect(try trial.fetch([url, "-o", trial.folder + "/a"]) == .cutShort)
+    #expect(trial.contents("a") == "abc")
+  }
+
+  @Test func theHeadIsShown() throws {
+    let trial = try FetchTrial()
+    let url = try trial.serve("HTTP/1.1 200 Fine\r\nA: b\r\nContent-Length: 3\r\n\r\n")
+    #expect(try trial.fetch(["-I", url, "-o", trial.folder + "/a"]) == .finished)
+    #expect(trial.contents("a") == "HTTP/1.1 200 Fine\r\nA: b\r\nContent-Length: 3\r\n\r\n")
+  }
+
+  @Test func partsAreFiles() throws {
+    let trial = try FetchTrial()
+    let parts = ["one", "two"].map { "--B\r\nContent-Type: image/jpeg\r\n\r\n\($0)\r\n" }.joined()
+    let url = try trial.serve(
+      "HTTP/1.1 200 OK\r\nContent-Type: multipart/x-mixed-replace; boundary=B\r\n\r\n\(parts)--B--\r\n",
+      ends: true)
+    #expect(
+      try trial.fetch([url, "--parts", trial.folder + "/parts", "-o", trial.folder + "/all"]) == .finished)
+    #expect(trial.contents("parts/part-000001.jpg") == "one")
+    #expect(trial.contents("parts/part-000002.jpg") == "two")
+    #expect(trial.contents("all") == "onetwo")
+  }
+
+  @Test func aServerThatStallsMeetsTheLimit() throws {
+    let trial = try FetchTrial()
+    let silent = try Listener(on: trial.loop)
+    var clients: [StreamSocket] = []
+    silent.onAccept = { clients.append($0) }
+    let url = "http://\(silent.address)/"
+    #expect(try trial.fetch([url, "-m", "0.05", "-o", trial.folder + "/a"]) == .timedOut)
+    #expect(trial.contents("a") == nil)
+  }
+
+  @Test func aRecordingIsTheLoadAgain() throws {
+    let trial = try FetchTrial()
+    let url = try trial.serve(
+      "HTTP/1.1 200 OK\r\nSet-Cookie: id=secret; Path=/\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n"
+    )
+    let file = trial.folder + "/r.wire"
+    #expect(
+      try trial.fetch([
+        url, "-H", "Cookie: a=secret", "-d", "x=1", "--record", file, "-o", trial.folder + "/a",
+      ])
+        == .finished)
+    let text = try #require(trial.contents("r.wire"))
+    #expect(!text.contains("secret"))
+    #expect(text.contains("\nfield Cookie: a=******\n"))
+    #expect(text.contains("\nbody 3\nx=1\n"))
+    let recording = try RecordingParser.parse(Array(text.utf8))
+    let events = try Replay(recording).events(cuts: .every(1), on: trial.loop)
+    #expect(events.contains { $0.hasPrefix("{\"event\":\"didReceiveData\",\"length\":3,") }, "\(events)")
+    #expect(events.last?.hasPrefix("{\"event\":\"didFinishLoading\"") == true)
+    #expect(try trial.fetch(["ftp://a/"]) == .unsupportedScheme)
+    #expect(try trial.fetch(["a/b"]) == .badURL)
+    #expect(try trial.fetch([url, "-o", trial.folder + "/none/a"]) == .cannotWrite)
+    #expect(try trial.fetch([url, "-d", "@" + trial.folder + "/none"]) == .cannotRead)
+    #expect(try trial.fetch([url, "--cacert", trial.folder + "/none"]) == .badAuthorityFile)
+  }
+}
