@@ -2,15 +2,18 @@ import GannetSockets
 
 /// Turns the bytes of one connection into the lines that `-v` shows: `> ` and `< ` with the lines of heads, secrets
 /// hidden. Bodies are not shown.
-struct HeadTracer: Sendable {
+package struct HeadTracer: Sendable {
   private var scanner = RequestScanner()
   private var request = HeadLineSplitter(isClient: true)
   private var response = HeadLineSplitter(isClient: false)
   private var requestContinuesSecret = false
   private var responseContinuesSecret = false
 
+  /// Expects a connection's first bytes.
+  package init() {}
+
   /// The client sent `bytes`.
-  mutating func sent(_ bytes: Span<UInt8>, show: (String) -> Void) {
+  package mutating func sent(_ bytes: Span<UInt8>, show: (String) -> Void) {
     var position = 0
     while position < bytes.count {
       if scanner.progress == .ended { scanner = RequestScanner() }
@@ -28,7 +31,7 @@ struct HeadTracer: Sendable {
   }
 
   /// The client read `bytes`.
-  mutating func received(_ bytes: Span<UInt8>, show: (String) -> Void) {
+  package mutating func received(_ bytes: Span<UInt8>, show: (String) -> Void) {
     var index = 0
     while index < bytes.count, response.isInHead {
       if let line = response.step(bytes[index]) {
