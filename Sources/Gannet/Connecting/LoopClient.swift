@@ -27,6 +27,7 @@ final class LoopClient {
   /// The load whose connection is being decided on: most get one at once, without standing in `waiting`.
   private var requesting: LoadDriver?
   private var routes: [Route: Int] = [:]
+  private var lastRoute = 0
   private var expiry: LoopTimer?
   private var inactivity: LoopTimer?
   private var lastLoadID: UInt64 = 0
@@ -113,8 +114,11 @@ final class LoopClient {
     }
     let route = Route(copy configuration)
     if let number = routes[route] { return number }
-    routes[route] = routes.count + 1
-    return routes.count
+    // Numbers are not used twice, so what is forgotten cannot be taken for something else.
+    if loads.isEmpty, connections.isEmpty { routes = [:] }
+    lastRoute += 1
+    routes[route] = lastRoute
+    return lastRoute
   }
 
   private func takeWaiter(_ id: UInt64) -> LoadDriver? {

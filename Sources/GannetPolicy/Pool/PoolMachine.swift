@@ -40,6 +40,9 @@ package struct PoolMachine: Sendable {
   }
 
   private struct Group: Sendable {
+    let key: Key
+    /// All its connections, counted or not.
+    var open = 0
     /// Idle connections, the one used last at the end: it is the least likely to have been closed.
     var idle: [UInt64] = []
     var counted = 0
@@ -49,6 +52,8 @@ package struct PoolMachine: Sendable {
 
   private var groups: [Group] = []
   private var groupOfKey: [Key: Int] = [:]
+  /// Places of groups that have nothing left, for the next keys: a program may go to any number of origins.
+  private var freeGroups: [Int] = []
   /// The connections, each at the place that the low half of its number names.
   private var records: [Record?] = []
   private var freePlaces: [Int] = []
@@ -57,6 +62,9 @@ package struct PoolMachine: Sendable {
 
   /// An empty pool.
   package init() {}
+
+  /// How many keys it remembers: those with connections or waiting loads.
+  package var keyCount: Int { groupOfKey.count }
 
   /// How many connections there are, idle and busy.
   package var connectionCount: Int { records.count - freePlaces.count }
@@ -84,6 +92,7 @@ package struct PoolMachine: Sendable {
   package mutating func left(_ waiter: UInt64) {
     guard let index = groupOfWaiter.removeValue(forKey: waiter) else { return }
     groups[index].waiting.removeAll { $0 == waiter }
+    forgetGroupIfEmpty(index)
   }
 
   /// A connection has ended its exchange and can take another: the next waiter gets it, or it is idle until then.
@@ -109,6 +118,7 @@ package struct PoolMachine: Sendable {
     }
     if record.isCounted { groups[record.group].counted -= 1 }
     serveWaiters(of: record.group, into: &actions)
+    forgetGroupIfEmpty(record.group)
   }
 
   /// A connection turned out to carry an endless stream: it no longer counts against its key's limit.
@@ -142,9 +152,16 @@ package struct PoolMachine: Sendable {
 
   private mutating func groupIndex(of key: Key) -> Int {
     if let index = groupOfKey[key] { return index }
-    groups.append(Group())
-    groupOfKey[key] = groups.count - 1
-    return groups.count - 1
+    let index = freeGroups.popLast() ?? groups.count
+    if index == groups.count { groups.append(Group(key: key)) } else { groups[index] = Group(key: key) }
+    groupOfKey[key] = index
+    return index
+  }
+
+  private mutating func forgetGroupIfEmpty(_ index: Int) {
+    guard groups[index].open == 0, groups[index].waiting.isEmpty else { return }
+    groupOfKey[groups[index].key] = nil
+    freeGroups.append(index)
   }
 
   /// Whether a connection may be opened; an idle one that cannot serve gives up its place.
@@ -164,6 +181,7 @@ package struct PoolMachine: Sendable {
     let id = openings << 32 | UInt64(place)
     if place == records.count { records.append(nil) }
     records[place] = Record(id: id, group: index)
+    groups[index].open += 1
     groups[index].counted += 1
     actions.append(.open(id, for: waiter))
   }
@@ -177,6 +195,7 @@ package struct PoolMachine: Sendable {
   }
 
   private mutating func forget(_ id: UInt64) {
+    if let record = record(id) { groups[record.group].open -= 1 }
     records[place(of: id)] = nil
     freePlaces.append(place(of: id))
   }

@@ -122,4 +122,21 @@ import Testing
     #expect(request(&pool, 2) == [.serve(2, with: first)])
     #expect(request(&pool, 3) == [.open(second, for: 3)])
   }
+
+  @Test func keysWithNothingLeftAreForgotten() {
+    var pool = Machine()
+    for round in 0..<3 {
+      #expect(request(&pool, 1, "host\(round)", limit: 1).count == 1)
+      #expect(request(&pool, 2, "host\(round)", limit: 1) == [])
+      pool.left(2)
+      #expect(pool.keyCount == 1)
+      #expect(close(&pool, id(UInt64(round + 1), at: 0)) == [])
+      #expect(pool.keyCount == 0)
+    }
+    // A waiter whose connection could be opened only after the last one had closed keeps its key.
+    _ = request(&pool, 1, limit: 1)
+    _ = request(&pool, 2, limit: 1)
+    #expect(close(&pool, id(4, at: 0)) == [.open(id(5, at: 0), for: 2)])
+    #expect(pool.keyCount == 1)
+  }
 }
