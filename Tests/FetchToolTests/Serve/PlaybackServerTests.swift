@@ -1,7 +1,6 @@
 import FetchTool
 import Gannet
 import GannetSockets
-import GannetTLS
 import TestSupport
 import Testing
 
