@@ -1,4 +1,4 @@
-package import Synchronization
+import Synchronization
 
 /// A value behind a mutex, whose order the thread sanitizer sees.
 ///
@@ -6,17 +6,14 @@ package import Synchronization
 /// reported as a race then. The atomic says again, in our code, what the lock says: whoever comes in comes after
 /// whoever went out last. Remove when the library's own is seen.
 package struct Guarded<Value>: ~Copyable, Sendable {
-  @usableFromInline package let mutex: Mutex<Value>
-  @usableFromInline package let order = Atomic<Bool>(false)
+  private let mutex: Mutex<Value>
+  private let order = Atomic<Bool>(false)
 
   package init(_ value: consuming sending Value) {
     mutex = Mutex(value)
   }
 
   /// Runs the body alone with the value.
-  ///
-  /// Inlined, so that it is made for each type where it is called: generic code would cost more than the lock.
-  @inlinable
   package func withLock<Result: ~Copyable, Failure: Error>(
     _ body: (inout sending Value) throws(Failure) -> sending Result
   ) throws(Failure) -> sending Result {
