@@ -33,7 +33,8 @@ enum WholeHeadParser {
     // A tab before the phrase belongs to it, a space does not.
     var phraseStart = 12
     while phraseStart < lineEnd, input[phraseStart] == .space { phraseStart += 1 }
-    let phrase = phraseStart..<max(phraseStart, input.blanksTrimmed(12..<lineEnd).upperBound)
+    let trimmed = input.blanksTrimmed(12..<lineEnd)
+    let phrase = phraseStart..<(trimmed.isEmpty ? phraseStart : trimmed.upperBound)
     let reason = phrase.isEmpty ? "" : String(fieldText: input.extracting(phrase))
     let minorVersion: UInt8 = input[7] == 0x30 ? 0 : 1
     return (ResponseHead(minorVersion: minorVersion, status: status, reason: reason), lineFeed + 1)

@@ -14,6 +14,8 @@ struct ResponseHeadDecoderTests {
       Row("HTTP/1.1 200 \r\n\r\n", "1.1 200 <> []"),
       Row("HTTP/1.1   200   OK\r\n\r\n", "1.1 200 <OK> []"),
       Row("HTTP/1.1 999 \tx\t\r\n\r\n", "1.1 999 <\tx> []"),
+      Row("HTTP/1.1 999 \t\r\n\r\n", "1.1 999 <> []"),
+      Row("HTTP/1.1 999  \t \n\n", "1.1 999 <> []"),
       Row("HTTP/1.1 200 caf\u{C3}\u{A9}\r\n\r\n", "1.1 200 <café> []"),
       Row("HTTP/1.1 200 caf\u{E9}\r\n\r\n", "1.1 200 <café> []"),
       Row("ICY 200 OK\r\n\r\n", "1.0 200 <OK> []"),
