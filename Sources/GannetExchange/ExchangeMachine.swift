@@ -73,7 +73,8 @@ public struct ExchangeMachine: Sendable {
     switch state {
     case .idle: false
     case .awaitingHead: !headDecoder.isIdle || informationalCount > 0
-    case .receivingLength, .receivingChunks, .receivingUntilClose, .ending, .ended, .failed: true
+    case .failed(let error): error.rule != .noResponse
+    case .receivingLength, .receivingChunks, .receivingUntilClose, .ending, .ended: true
     }
   }
 

@@ -13,6 +13,16 @@ package final class CallbackLog: URLConnectionDataDelegate {
   package var challengeAnswer: (URLAuthenticationChallenge) -> Void = {
     $0.sender?.continueWithoutCredential(for: $0)
   }
+  /// Whether the credential storage may be asked.
+  package var usesCredentialStorage = true
+  /// Every response that was delivered, parts included.
+  package private(set) var responses: [HTTPURLResponse] = []
+  /// Every challenge, in order.
+  package private(set) var challenges: [URLAuthenticationChallenge] = []
+  /// The connection whose callback came last.
+  package private(set) weak var current: URLConnection?
+  /// The largest piece of data that was delivered at once.
+  package private(set) var largestPiece = 0
   /// The error the load ended with, if it did.
   package private(set) var error: ConnectionError?
   private var data: [UInt8]?
@@ -23,6 +33,7 @@ package final class CallbackLog: URLConnectionDataDelegate {
   private func note(_ line: String, _ connection: URLConnection) {
     endData()
     lines.append(line)
+    current = connection
     onCallback?(String(line.prefix { $0 != " " }), connection)
   }
 
@@ -49,8 +60,13 @@ package final class CallbackLog: URLConnectionDataDelegate {
 
   package func connection(_ connection: URLConnection, didReceive challenge: URLAuthenticationChallenge) {
     let space = challenge.protectionSpace
+    challenges.append(challenge)
     note("challenge \(space.realm ?? "-") failures \(challenge.previousFailureCount)", connection)
     challengeAnswer(challenge)
+  }
+
+  package func connectionShouldUseCredentialStorage(_ connection: URLConnection) -> Bool {
+    usesCredentialStorage
   }
 
   package func connection(_ connection: URLConnection, didCancel challenge: URLAuthenticationChallenge) {
@@ -63,11 +79,13 @@ package final class CallbackLog: URLConnectionDataDelegate {
 
   package func connection(_ connection: URLConnection, didReceive response: URLResponse) {
     guard let response = response as? HTTPURLResponse else { return }
+    responses.append(response)
     let part = response.partIndex.map { " part \($0)" } ?? ""
     note("response \(response.statusCode) length \(response.expectedContentLength)\(part)", connection)
   }
 
   package func connection(_ connection: URLConnection, didReceive data: Data) {
+    largestPiece = max(largestPiece, data.count)
     self.data = (self.data ?? []) + data
     onCallback?("data", connection)
   }

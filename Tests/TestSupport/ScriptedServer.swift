@@ -37,6 +37,10 @@ package final class ScriptedServer: TransportProvider, @unchecked Sendable {
   private let cut: Cut
   /// Every connection that was made.
   package private(set) var peers: [ScriptedPeer] = []
+  /// Called with each connection that is made, before anything is sent on it.
+  package var onConnect: ((ScriptedPeer) -> Void)?
+  /// Puts something between the client and a connection.
+  package var wrap: ((ScriptedPeer, EventLoop) -> any StreamTransport)?
 
   /// A server whose connections answer like this.
   package init(_ connections: [[Answer]], cut: Cut = .whole) {
@@ -48,7 +52,8 @@ package final class ScriptedServer: TransportProvider, @unchecked Sendable {
     let answers = peers.count < connections.count ? connections[peers.count] : []
     let peer = ScriptedPeer(origin, answers, cut: cut, on: loop)
     peers.append(peer)
-    return peer
+    onConnect?(peer)
+    return wrap?(peer, loop) ?? peer
   }
 
   /// The text of everything that was sent, connection by connection.
@@ -73,7 +78,10 @@ package final class ScriptedPeer: StreamTransport {
   private var ending: ReceiveOutcome?
   private let cut: Cut
   /// How many bytes are taken before the connection seems full; nil: all.
-  package var capacity: Int?
+  package var capacity: Int? { didSet { wantWrite(wantsRoom) } }
+  private var wantsRoom = false
+  /// Called after each send that was taken.
+  package var onSent: ((ScriptedPeer) -> Void)?
 
   package var onReady: ((Readiness) -> Void)? { didSet { announce() } }
 
@@ -110,6 +118,7 @@ package final class ScriptedPeer: StreamTransport {
     guard count > 0 || bytes.isEmpty else { return .wouldBlock }
     for index in 0..<count { sent.append(bytes[index]) }
     answer()
+    onSent?(self)
     return .sent(count)
   }
 
@@ -123,9 +132,10 @@ package final class ScriptedPeer: StreamTransport {
   }
 
   package func wantWrite(_ wanted: Bool) {
+    wantsRoom = wanted
     guard wanted else { return }
     loop.perform { [weak self] _ in
-      guard let self, !isClosed, sent.count < capacity ?? .max else { return }
+      guard let self, wantsRoom, !isClosed, sent.count < capacity ?? .max else { return }
       onReady?(.writable)
     }
   }

@@ -10,6 +10,7 @@ extension ConnectionDriver {
 
   /// The transport has something to read, or room to write.
   func ready(_ readiness: Readiness) {
+    if !readiness.isDisjoint(with: [.peerClosed, .failed]) { isPeerEnding = true }
     if readiness.contains(.writable) {
       flush()
       if phase == .handshaking { advance { () throws(TLSError) in try handshake() } }
@@ -27,13 +28,24 @@ extension ConnectionDriver {
 
   /// Goes on reading: bytes have come, or the load can take bytes again.
   func wantsReading() {
-    guard !isProcessing, phase != .closed, phase != .connecting else { return }
+    guard phase != .closed, phase != .connecting else { return }
+    guard !isProcessing else {
+      owesReading = true
+      return
+    }
     isProcessing = true
-    defer { isProcessing = false }
+    defer { endProcessing() }
     guard takeStash() else { return }
     if tls != nil, phase != .handshaking, !readPlaintext() { return }
     if let pendingEnd { return streamEnded(pendingEnd) }
     read()
+  }
+
+  private func endProcessing() {
+    isProcessing = false
+    guard owesReading else { return }
+    owesReading = false
+    client.loop.perform { [weak self] _ in self?.wantsReading() }
   }
 
   private func read() {
@@ -47,7 +59,9 @@ extension ConnectionDriver {
         received(buffer.span.extracting(first: count))
         // The next call says whether there is more, or the end; it costs nothing when neither can be.
         if phase == .closed { return }
-      case .wouldBlock: return
+      case .wouldBlock:
+        isPeerEnding = false
+        return failIfNothingWasAnswered()
       case .endOfFile: return streamEnded(.endOfFile)
       case .failed(let errno): return streamEnded(.failed(errno))
       }
@@ -218,14 +232,29 @@ extension ConnectionDriver {
     }
     pendingEnd = nil
     if let tls {
-      tls.receivedEndOfFile()
-      if phase == .handshaking { return advance { () throws(TLSError) in try handshake() } }
+      // A reset is told as one; only an end of file is a question to TLS.
+      if case .endOfFile = end { tls.receivedEndOfFile() }
+      if phase == .handshaking { return endHandshake(end) }
       guard readPlaintext() else { return }
     }
     switch end {
-    case .endOfFile: endOfFile()
+    case .endOfFile:
+      // A send that met the reset took its error with it, so that reading sees a mere end. After a broken pipe it is
+      // one: the peer's end had come before.
+      if let sendFailure, sendFailure != SystemError.brokenPipe { reset(sendFailure) } else { endOfFile() }
     case .failed(let errno): reset(errno)
     }
+  }
+
+  private func endHandshake(_ end: StreamEnd) {
+    tls?.receivedEndOfFile()
+    advance { () throws(TLSError) in try handshake() }
+  }
+
+  /// The request could not be sent whole, and what had come by then is no answer: none will come.
+  private func failIfNothingWasAnswered() {
+    guard let sendFailure, phase == .busy, !exchange.receivedAnything else { return }
+    reset(sendFailure)
   }
 
   private func endOfFile() {

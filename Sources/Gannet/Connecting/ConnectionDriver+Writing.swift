@@ -9,27 +9,33 @@ extension ConnectionDriver {
     defer { transport?.wantWrite(!outbox.isEmpty || ciphertextSent < ciphertext.count) }
     do throws(WriteStop) {
       try sendCiphertext()
-      var bodyBytes = 0
-      defer { if bodyBytes > 0 { load?.sentBody(bodyBytes) } }
       while !outbox.isEmpty, phase == .busy {
-        // Taken out, so that nobody else can touch it while a piece of it is lent.
-        var outbox = Outbox()
-        swap(&outbox, &self.outbox)
-        defer { swap(&outbox, &self.outbox) }
-        bodyBytes += try outbox.offer { (piece) throws(WriteStop) in try send(piece) }
+        let bodyBytes = try offerPiece()
+        if bodyBytes > 0 { load?.sentBody(bodyBytes) }
       }
     } catch {
       switch error {
       case .wouldBlock: break  // `ready` comes when there is room
-      case .failed:
+      case .failed(let errno):
         // The answer may be there all the same: a server that refuses a body answers, then closes. What the
         // reading side finds decides.
         outbox.abandon()
         closesAfterExchange = true
         ciphertext = []
         ciphertextSent = 0
+        guard sendFailure == nil else { break }
+        sendFailure = errno
+        client.loop.perform { [weak self] _ in self?.wantsReading() }
       }
     }
+  }
+
+  private func offerPiece() throws(WriteStop) -> Int {
+    // Taken out, so that nobody else can touch it while a piece of it is lent.
+    var outbox = Outbox()
+    swap(&outbox, &self.outbox)
+    defer { swap(&outbox, &self.outbox) }
+    return try outbox.offer { (piece) throws(WriteStop) in try send(piece) }
   }
 
   private func send(_ piece: Span<UInt8>) throws(WriteStop) -> Int {

@@ -41,8 +41,14 @@ final class ConnectionDriver {
   /// Whether processing was stopped there, with or without bytes left.
   var wasHeld = false
   var isProcessing = false
+  /// Whether something came to read while bytes were being processed: inside a callback that runs the loop.
+  var owesReading = false
+  /// Whether the peer's end has been announced and not been read yet.
+  var isPeerEnding = false
   /// The peer's end of file or reset, seen while bytes before it could not be delivered.
   var pendingEnd: StreamEnd?
+  /// Why the request could not be sent whole.
+  var sendFailure: CInt?
 
   private var attempt: Attempt?
   private var drainTimer: LoopTimer?
@@ -83,7 +89,7 @@ final class ConnectionDriver {
     case .connecting: attempt?.isResolving == true ? .resolving : .connecting
     case .handshaking: .handshaking
     case .idle, .busy, .draining, .closed:
-      exchange.receivedAnything ? .receiving : outbox.isEmpty ? .awaiting : .sending
+      exchange.receivedAnything ? .receiving : outbox.isEmpty && sendFailure == nil ? .awaiting : .sending
     }
   }
 
@@ -220,7 +226,8 @@ final class ConnectionDriver {
   func ended(reusable: Bool, leftover: Int) {
     let load = self.load
     self.load = nil
-    if reusable, leftover == 0, outbox.isEmpty, !closesAfterExchange, pendingEnd == nil {
+    let isEnding = isPeerEnding || pendingEnd != nil || tls?.hasReceivedClose == true
+    if reusable, leftover == 0, outbox.isEmpty, !closesAfterExchange, !isEnding {
       phase = .idle
       client.released(self, lifetime: lifetime)
       drainEnded()
@@ -268,5 +275,14 @@ final class ConnectionDriver {
     stash = []
     load = nil
     client.closed(self)
+  }
+
+  /// The loop has gone without a word: lets go of everything, and tells nobody.
+  func drop() {
+    phase = .closed
+    attempt?.cancel()
+    transport?.close()
+    (attempt, transport, tls, load) = (nil, nil, nil, nil)
+    (drainTimer, drainCompletion) = (nil, nil)
   }
 }

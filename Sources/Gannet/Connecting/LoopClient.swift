@@ -17,7 +17,7 @@ struct Route: Hashable, Sendable {
 }
 
 /// Everything Gannet keeps on one event loop: its loads, its connections, and their pool. Touched on the loop alone.
-final class LoopClient {
+final class LoopClient: LoopResident {
   unowned let loop: EventLoop
   private var loads: [ObjectIdentifier: LoadDriver] = [:]
   private var connections: [UInt64: ConnectionDriver] = [:]
@@ -48,6 +48,13 @@ final class LoopClient {
     let client = LoopClient(loop)
     loop.attachments[identity] = client
     return client
+  }
+
+  /// Loads and connections hold each other and this: whatever the loop was not told to end is let go here.
+  func loopEnded() {
+    for load in loads.values { load.drop() }
+    for connection in connections.values { connection.drop() }
+    (loads, connections, waiting, requesting) = ([:], [:], [:], nil)
   }
 
   /// Whether nothing is left to do here: no load is live and no connection is open.
@@ -97,8 +104,9 @@ final class LoopClient {
     requesting = load
     pool.requested(
       by: load.id, key: PoolMachine.Key(origin: origin, route: load.route),
-      limit: load.connection.configuration.maximumConnectionsPerHost, fresh: fresh, into: &poolActions)
-    if poolActions.isEmpty {
+      limit: load.connection.configuration.maximumConnectionsPerHost, fresh: fresh, at: loop.now,
+      into: &poolActions)
+    if pool.isWaiting(load.id) {
       waiting[load.id] = load
       requesting = nil
     }
@@ -192,7 +200,8 @@ final class LoopClient {
         if let next = pool.nextExpiry { expiry?.schedule(at: next) }
       }
     }
-    if expiry?.deadline == nil { expiry?.schedule(at: deadline) }
+    if let next = expiry?.deadline, next <= deadline { return }
+    expiry?.schedule(at: deadline)
   }
 
   // MARK: Inactivity

@@ -10,6 +10,10 @@ struct BodyState: ~Copyable {
   var decoder: ContentDecoder?
   var splitter: MixedReplaceSplitter?
   var parts = 0
+  /// Whether the stream of parts has said that it is over: how the rest is coded no longer matters.
+  var isOver = false
+  /// Whether the decoder had more to give than was asked of it.
+  var isDecoderFull = false
   /// Decoded bytes that could not be delivered yet.
   var decoded: [UInt8] = []
   var delivered = 0
@@ -39,29 +43,46 @@ extension LoadDriver {
     guard body.decoder != nil else { return try split(bytes) }
     var consumed = 0
     while !isStopped {
-      let rest = bytes.extracting(consumed..<bytes.count)
-      do throws(ContentCodingError) {
-        consumed += try decode(rest)
-      } catch {
-        throw ConnectionError(error, url: safeURL)
-      }
-      let wasFull = body.decoded.count >= LoadDriver.decodedBytes
-      guard try flushDecoded() else { break }
-      if consumed == bytes.count, !wasFull { break }
+      consumed += try decode(bytes.extracting(consumed..<bytes.count))
+      guard try deliverDecoded() else { break }
+      if consumed == bytes.count, !body.isDecoderFull { break }
     }
     return consumed
   }
 
-  private func decode(_ bytes: Span<UInt8>) throws(ContentCodingError) -> Int {
+  private func decode(_ bytes: Span<UInt8>) throws(ConnectionError) -> Int {
     // Taken out: the decoder and its output lie in one value.
     var decoded: [UInt8] = []
     swap(&decoded, &body.decoded)
-    defer { swap(&decoded, &body.decoded) }
-    return try body.decoder?.decode(bytes, into: &decoded, atMost: LoadDriver.decodedBytes) ?? bytes.count
+    let consumed: Int
+    do throws(ContentCodingError) {
+      consumed =
+        try body.decoder?.decode(bytes, into: &decoded, atMost: LoadDriver.decodedBytes) ?? bytes.count
+    } catch {
+      swap(&decoded, &body.decoded)
+      // What lies before the damage is good.
+      _ = try deliverDecoded()
+      throw ConnectionError(error, url: safeURL)
+    }
+    swap(&decoded, &body.decoded)
+    body.isDecoderFull = body.decoded.count >= LoadDriver.decodedBytes
+    return consumed
+  }
+
+  /// Goes on where a pause stopped: passes on what was decoded, and what the decoder still holds of bytes that it has
+  /// taken; false when some is left.
+  func flushDecoded() throws(ConnectionError) -> Bool {
+    guard try deliverDecoded() else { return false }
+    while body.isDecoderFull {
+      guard !isStopped else { return false }
+      _ = try decode(Span())
+      guard try deliverDecoded() else { return false }
+    }
+    return true
   }
 
   /// Passes on what was decoded; false when some is left because the load was paused or has ended.
-  func flushDecoded() throws(ConnectionError) -> Bool {
+  private func deliverDecoded() throws(ConnectionError) -> Bool {
     guard body.delivered < body.decoded.count else { return true }
     let bytes = body.decoded
     let taken = try split(bytes.span.extracting(body.delivered..<bytes.count))
@@ -105,7 +126,9 @@ extension LoadDriver {
     case .held(let bytes): deliver(bytes.span)
     case .partEnded(let isComplete):
       if isComplete { dataDelegate?.connectionDidFinishPart(connection) }
-    case .finished: wire?.endOfStream()
+    case .finished:
+      body.isOver = true
+      wire?.endOfStream()
     case .unsplit: break
     }
   }
@@ -119,7 +142,7 @@ extension LoadDriver {
 
   /// The body has ended: what was held back is delivered, and a coding or a part that is not complete is an error.
   func finishBody() throws(ConnectionError) {
-    if body.decoder != nil {
+    if body.decoder != nil, !body.isOver {
       do throws(ContentCodingError) { try body.decoder?.finish() } catch {
         throw ConnectionError(error, url: safeURL)
       }

@@ -360,6 +360,12 @@ final class LoadDriver {
     leave()
   }
 
+  /// The loop has gone without a word: lets go of everything, and tells nobody.
+  func drop() {
+    machine.cancelled()
+    (wire, draining, delegate, dataDelegate) = (nil, nil, nil, nil)
+  }
+
   /// The loop's thread has ended under the load.
   func hostEnded() {
     guard !isCancelled, !machine.hasEnded else { return cancel() }

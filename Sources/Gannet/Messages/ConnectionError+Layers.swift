@@ -29,7 +29,8 @@ extension ConnectionError {
       ? .networkConnectionLost : error.rule.isLimit ? .dataLengthExceedsMaximum : .badServerResponse
     self.init(
       code, phase: phase, url: url,
-      cause: .syntax(rule: error.rule.rawValue, byte: error.byte, offset: error.offset), reason: error.reason)
+      cause: .syntax(rule: error.rule.rawValue, byte: error.byte, offset: error.offset),
+      reason: error.reason + (error.looksLikeTLS ? "; the server speaks TLS: is this an https URL?" : ""))
   }
 
   /// The body's content coding could not be undone.
@@ -98,6 +99,11 @@ extension ConnectionError {
         reason: "the redirect leads to a \(scheme) URL, which cannot be loaded")
     }
   }
+}
+
+extension SyntaxError {
+  /// Whether the answer begins as a record of TLS: an alert (21) or a handshake's (22).
+  fileprivate var looksLikeTLS: Bool { rule == .statusLine && offset == 0 && (byte == 21 || byte == 22) }
 }
 
 /// A server's text for a message: cut, and left out when a password may be in it.

@@ -69,14 +69,21 @@ package struct PoolMachine: Sendable {
   /// How many connections there are, idle and busy.
   package var connectionCount: Int { records.count - freePlaces.count }
 
-  /// A load asks for a connection: it gets an idle one, a new one, or waits its turn. With `fresh` an idle one will
-  /// not do. `limit` is how many counted connections its key may have.
+  /// A load asks for a connection: it gets an idle one whose time is not over, a new one, or waits its turn. With
+  /// `fresh` an idle one will not do. `limit` is how many counted connections its key may have.
   package mutating func requested(
-    by waiter: UInt64, key: Key, limit: Int, fresh: Bool, into actions: inout [Action]
+    by waiter: UInt64, key: Key, limit: Int, fresh: Bool, at now: ContinuousClock.Instant,
+    into actions: inout [Action]
   ) {
     let index = groupIndex(of: key)
     groups[index].limit = max(1, limit)
-    if !fresh, let id = groups[index].idle.popLast() {
+    while !fresh, let id = groups[index].idle.popLast() {
+      if isOver(id, at: now) {
+        forget(id)
+        groups[index].counted -= 1
+        actions.append(.close(id))
+        continue
+      }
       records[place(of: id)]?.state = .busy
       return actions.append(.serve(waiter, with: id))
     }
@@ -87,6 +94,9 @@ package struct PoolMachine: Sendable {
     }
     open(for: waiter, in: index, into: &actions)
   }
+
+  /// Whether this load waits its turn.
+  package func isWaiting(_ waiter: UInt64) -> Bool { groupOfWaiter[waiter] != nil }
 
   /// A load that was waiting its turn is no longer interested.
   package mutating func left(_ waiter: UInt64) {
@@ -184,6 +194,11 @@ package struct PoolMachine: Sendable {
     groups[index].open += 1
     groups[index].counted += 1
     actions.append(.open(id, for: waiter))
+  }
+
+  private func isOver(_ id: UInt64, at now: ContinuousClock.Instant) -> Bool {
+    guard case .idle(let deadline)? = record(id)?.state else { return true }
+    return deadline <= now
   }
 
   private func place(of id: UInt64) -> Int { Int(id & 0xFFFF_FFFF) }

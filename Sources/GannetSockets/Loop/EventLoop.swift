@@ -1,5 +1,11 @@
 import CLinux
 
+/// What is attached to a loop and has to hear that it ends without having been shut down: nobody can be called then,
+/// and the loop itself may not be touched, but descriptors have to be closed.
+package protocol LoopResident: AnyObject {
+  func loopEnded()
+}
+
 /// One thread's event loop: an epoll descriptor, timers, and a wake-up for jobs that come from other threads.
 ///
 /// A connection belongs to one loop, and all its state is touched only there. The loop itself is not `Sendable`; what
@@ -145,7 +151,9 @@ public final class EventLoop {
     let late = handle.close()
     while let job = jobs.popFirst() { job.outlive(handle) }
     for parcel in late { parcel.job.outlive(handle) }
+    let residents = attachments.values
     attachments = [:]
+    for resident in residents { (resident as? any LoopResident)?.loopEnded() }
     lookups.removeAll()
     timers.removeAllActions()
   }

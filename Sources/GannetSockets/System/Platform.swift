@@ -37,6 +37,9 @@ package struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The C library's words for the number.
   package var words: String { SystemError.words(for: errno) }
 
+  /// The peer takes no more: its own end came before.
+  package static let brokenPipe: CInt = EPIPE
+
   /// What says no more than that a kind of network isn't there.
   static let missingNetwork: Set<CInt> = [ENETUNREACH, EADDRNOTAVAIL, EAFNOSUPPORT, EHOSTUNREACH]
 

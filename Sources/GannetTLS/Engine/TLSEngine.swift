@@ -151,6 +151,10 @@ extension TLSEngine {
   // SAFETY: the wire is ours, and no call into OpenSSL is running.
   package var hasUnreadCiphertext: Bool { unsafe wire.pointee.hasInput || SSL_has_pending(connection) == 1 }
 
+  /// Whether the peer has said that nothing follows (close_notify), also behind data that is not read yet.
+  // SAFETY: the connection is ours.
+  package var hasReceivedClose: Bool { unsafe SSL_get_shutdown(connection) & SSL_RECEIVED_SHUTDOWN != 0 }
+
   private func noteFirstBytes(_ ciphertext: Span<UInt8>) {
     // SAFETY: the wire is ours, and no call into OpenSSL is running.
     let wanted = 8 - (unsafe wire.pointee.firstBytes.count)

@@ -14,12 +14,13 @@ import Testing
   private func later(_ seconds: Int) -> ContinuousClock.Instant { start.advanced(by: .seconds(seconds)) }
 
   private func request(
-    _ pool: inout Machine, _ waiter: UInt64, _ key: String = "a", limit: Int = 2, fresh: Bool = false
+    _ pool: inout Machine, _ waiter: UInt64, _ key: String = "a", limit: Int = 2, fresh: Bool = false,
+    at seconds: Int = 0
   ) -> [Machine.Action] {
     var actions: [Machine.Action] = []
     pool.requested(
       by: waiter, key: PoolMachine.Key(origin: Origin(scheme: "http", host: key, port: 80), route: 0),
-      limit: limit, fresh: fresh, into: &actions)
+      limit: limit, fresh: fresh, at: later(seconds), into: &actions)
     return actions
   }
 
@@ -33,6 +34,17 @@ import Testing
     var actions: [Machine.Action] = []
     pool.closed(id, into: &actions)
     return actions
+  }
+
+  /// Also when nobody has run its timer yet.
+  @Test func aConnectionWhoseTimeIsOverServesNoLoad() {
+    var pool = Machine()
+    _ = request(&pool, 1, limit: 1)
+    _ = release(&pool, first, until: 10)
+    #expect(request(&pool, 2, limit: 1, at: 9) == [.serve(2, with: first)])
+    _ = release(&pool, first, until: 20)
+    #expect(request(&pool, 3, limit: 1, at: 20) == [.close(first), .open(id(2, at: 0), for: 3)])
+    #expect(pool.connectionCount == 1)
   }
 
   @Test func aConnectionThatIsIdleServesTheNextLoad() {

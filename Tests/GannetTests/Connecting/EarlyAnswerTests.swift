@@ -1,0 +1,117 @@
+import Gannet
+import GannetSockets
+import TestSupport
+import Testing
+
+/// Answers that come before the request's body is sent (RFC 9112 section 9.5).
+@Suite struct EarlyAnswerTests {
+  private static let size = 4 << 20
+
+  private static func post() -> URLRequest {
+    var request = URLRequest(string: "http://h/a")
+    request.httpMethod = "POST"
+    request.httpBody = Data(repeating: 0x61, count: size)
+    return request
+  }
+
+  /// A server that takes some bytes, answers, and then does as `after` says.
+  private static func server(_ answer: Answer, after: @escaping (ScriptedPeer) -> Void) -> ScriptedServer {
+    let server = ScriptedServer([[], [.ok("next")]])
+    var hasAnswered = false
+    server.onConnect = { peer in
+      guard server.peers.count == 1 else { return }
+      peer.capacity = 100_000
+      peer.onSent = { peer in
+        guard peer.sent.count >= 100_000, !hasAnswered else { return }
+        hasAnswered = true
+        peer.say(answer)
+        after(peer)
+      }
+    }
+    return server
+  }
+
+  enum After: CaseIterable, Sendable { case keepsReading, closes, resets, takesNoMore }
+
+  @Test(arguments: After.allCases, [true, false])
+  func aRefusalIsDeliveredAndTheUploadStops(_ after: After, _ saysClose: Bool) throws {
+    let fields = saysClose ? "Connection: close\r\n" : ""
+    let ending: ReceiveOutcome? = after == .closes ? .endOfFile : after == .resets ? .failed(104) : nil
+    let server = Self.server(.ok("big", status: "413 Too Large", fields, ending: ending)) { peer in
+      if after != .takesNoMore { peer.capacity = 300_000 }
+    }
+    let log = CallbackLog()
+    let lines = try Loading.run(Self.post(), Loading.configuration(server), log)
+    #expect(lines.filter { !$0.hasPrefix("sent") } == ["response 413 length 3", "data big", "finish"])
+    #expect(server.peers[0].isClosed)
+    #expect(server.peers[0].sent.count < Self.size / 2)
+  }
+
+  @Test func aSuccessBeforeTheEndIsDeliveredAndTheConnectionIsNotUsedAgain() throws {
+    let server = Self.server(.ok("done")) { $0.capacity = 200_000 }
+    let lines = try Loading.run(Self.post(), Loading.configuration(server))
+    #expect(lines.filter { !$0.hasPrefix("sent") } == ["response 200 length 4", "data done", "finish"])
+    #expect(server.peers[0].isClosed)
+  }
+
+  @Test func anEarlyRedirectIsFollowedOnANewConnection() throws {
+    let server = Self.server(.ok("", status: "307 T", "Location: /b\r\n")) { $0.capacity = 200_000 }
+    let lines = try Loading.run(Self.post(), Loading.configuration(server))
+    #expect(lines.last == "finish")
+    #expect(server.peers.count == 2)
+    #expect(server.peers[1].sent.count > Self.size)
+  }
+
+  @Test func aContinueChangesNothing() throws {
+    let server = ScriptedServer([[.ok("done")]])
+    server.onConnect = { peer in
+      peer.capacity = 100_000
+      peer.onSent = { peer in
+        guard peer.capacity == 100_000 else { return }
+        peer.capacity = nil
+        peer.say(Answer("HTTP/1.1 100 Continue\r\n\r\n"))
+      }
+    }
+    let log = CallbackLog()
+    let lines = try Loading.run(Self.post(), Loading.configuration(server), log)
+    #expect(lines.last == "finish")
+    #expect(lines.contains("informational 100"))
+    #expect(lines.contains("sent \(Self.size)/\(Self.size)"))
+    #expect(lines.count { $0.hasPrefix("sent") } >= 2)
+  }
+
+  /// Sending fails and nothing was received: the load ends by that, not by its time-out.
+  @Test(arguments: [0, 10, 100_000])
+  func aFailureToSendEndsTheLoad(_ after: Int) throws {
+    let server = ScriptedServer([[.ok("x")]])
+    server.wrap = { peer, loop in
+      var plan = FaultPlan()
+      plan.sendFails = (after: after, errno: 104)
+      return FaultInjectingTransport(wrapping: peer, plan: plan, on: loop)
+    }
+    let log = CallbackLog()
+    let lines = try Loading.run(Self.post(), Loading.configuration(server), log)
+    #expect(lines.last == "fail networkConnectionLost sending")
+    #expect(log.error?.cause == .system(errno: 104))
+  }
+
+  /// The send took the reset's error, so reading sees only an end: it is none to a body that ends by it.
+  @Test func aResetThatTheSendSawIsNoEndOfABody() throws {
+    let server = ScriptedServer([[]])
+    server.wrap = { peer, loop in
+      var plan = FaultPlan()
+      plan.sendFails = (after: 100_000, errno: 104)
+      return FaultInjectingTransport(wrapping: peer, plan: plan, on: loop)
+    }
+    server.onConnect = { peer in
+      peer.onSent = { peer in
+        if peer.sent.count == 100_000 { peer.say(Answer("HTTP/1.1 200 OK\r\n\r\nhalf", ending: .endOfFile)) }
+      }
+    }
+    let log = CallbackLog()
+    let lines = try Loading.run(Self.post(), Loading.configuration(server), log)
+    #expect(
+      lines.suffix(3) == ["response 200 length -1", "data half", "fail networkConnectionLost receiving"])
+    #expect(log.error?.cause == .system(errno: 104))
+  }
+}
