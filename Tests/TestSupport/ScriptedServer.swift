@@ -148,7 +148,7 @@ package final class ScriptedPeer: StreamTransport {
     guard onReady != nil, !pieces.isEmpty || ending != nil else { return }
     loop.perform { [weak self] _ in
       guard let self, !isClosed, !pieces.isEmpty || ending != nil else { return }
-      onReady?(.readable)
+      onReady?(ending == nil ? .readable : [.readable, .peerClosed])
     }
   }
 }

@@ -4,12 +4,22 @@ import GannetTLS
 extension ConnectionDriver {
   private enum WriteStop: Error { case wouldBlock, failed(CInt) }
 
+  /// Pieces of a body that are sent in one turn, so that a fast receiver does not starve the loop's other
+  /// connections, and its answer is seen.
+  private static let piecesPerTurn = 4
+
   /// Hands what is waiting to the system, as far as it takes it. Called again when there is room.
   func flush() {
-    defer { transport?.wantWrite(!outbox.isEmpty || ciphertextSent < ciphertext.count) }
+    defer {
+      // Asked anew each time: room that was left is then announced again.
+      transport?.wantWrite(false)
+      if !outbox.isEmpty || ciphertextSent < ciphertext.count { transport?.wantWrite(true) }
+    }
     do throws(WriteStop) {
       try sendCiphertext()
-      while !outbox.isEmpty, phase == .busy {
+      var pieces = 0
+      while !outbox.isEmpty, phase == .busy, pieces < ConnectionDriver.piecesPerTurn {
+        pieces += 1
         let bodyBytes = try offerPiece()
         if bodyBytes > 0 { load?.sentBody(bodyBytes) }
       }

@@ -102,7 +102,9 @@ final class ConnectionDriver {
     load?.wire = self
     if let provider = configuration.transportProvider {
       let transport = provider.makeTransport(to: origin, on: client.loop)
-      return client.loop.perform { [weak self] _ in self?.opened(transport) }
+      return client.loop.perform { [weak self] _ in
+        if let self { opened(transport) } else { transport.close() }
+      }
     }
     let endpoint: Endpoint =
       if let path = configuration.unixSocketPath { .unix(path: path) } else {

@@ -32,6 +32,8 @@ final class LoopClient: LoopResident {
   private var inactivity: LoopTimer?
   private var lastLoadID: UInt64 = 0
   private var scratch: [[UInt8]] = []
+  /// Whether the loop is being shut down: nothing is opened any more for who waits.
+  private var isEnding = false
 
   /// Bytes read at once: larger brings no more, 16 KiB costs half as much again (docs/BENCHMARKS.md).
   static let readBytes = 64 * 1024
@@ -93,6 +95,7 @@ final class LoopClient: LoopResident {
 
   /// The loop ends: loads that are live fail, connections close.
   private func shutDown() {
+    isEnding = true
     for load in Array(loads.values) { load.hostEnded() }
     for connection in Array(connections.values) { connection.close() }
   }
@@ -171,7 +174,7 @@ final class LoopClient: LoopResident {
     while !poolActions.isEmpty {
       switch poolActions.removeFirst() {
       case .open(let id, let waiter):
-        guard let load = takeWaiter(waiter) else {
+        guard let load = takeWaiter(waiter), !isEnding else {
           pool.closed(id, into: &poolActions)
           continue
         }

@@ -106,8 +106,9 @@ package final class StreamSocket: StreamTransport, EventSource {
         askForRoom(true)
         return sent > 0 ? .sent(sent) : .wouldBlock
       case let failure:
-        // The kernel names a reset only once.
+        // The kernel names a reset only once. What came before it can still be received, before epoll says so.
         sendFailure = failure
+        isEnding = true
         return sent > 0 ? .sent(sent) : .failed(failure)
       }
     }

@@ -91,7 +91,7 @@ import Testing
       var plan = FaultPlan()
       plan.receiveEnds = (after: .random(in: 0...total, using: &random), .failure(errno: 104))
       plan.receiveSizes = [.random(in: 1...40, using: &random)]
-      let server = ScriptedServer([Self.answers])
+      let server = ScriptedServer(Array(repeating: Self.answers, count: 50))
       server.wrap = { peer, loop in FaultInjectingTransport(wrapping: peer, plan: plan, on: loop) }
       let log = CallbackLog()
       let stop = Int.random(in: 1...12, using: &random)

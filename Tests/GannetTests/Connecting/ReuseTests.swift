@@ -217,6 +217,26 @@ import Testing
     loop.shutDown()
   }
 
+  /// The end that came with an answer is known before the next request goes out.
+  @Test(arguments: ["GET", "POST"])
+  func aConnectionThatIsEndingServesNoWaiter(_ method: String) throws {
+    let loop = try EventLoop()
+    let server = ScriptedServer([[.ok("a", ending: .endOfFile)], [.ok("b", ending: .endOfFile)]])
+    var configuration = Loading.configuration(server)
+    configuration.maximumConnectionsPerHost = 1
+    let logs = (0..<2).map { _ in CallbackLog() }
+    for log in logs {
+      var request = URLRequest(string: "http://h/")
+      request.httpMethod = method
+      _ = URLConnection(
+        request: request, delegate: log, configuration: configuration, on: .loop(loop.handle))
+    }
+    loop.run(until: .now + .seconds(5))
+    #expect(logs.map { $0.finished().last } == ["finish", "finish"])
+    #expect(server.requests.allSatisfy { $0.components(separatedBy: method).count == 2 })
+    loop.shutDown()
+  }
+
   @Test func endlessStreamsDoNotCount() throws {
     let loop = try EventLoop()
     let stream = Answer(
