@@ -136,7 +136,7 @@ import Testing
       for cut in [Cut.whole, .everyByte] {
         let server = ScriptedServer([[Self.answer(shape), .ok("in")], [.ok("in")]], cut: cut)
         let log = CallbackLog()
-        log.challengeAnswer = { challenge in
+        log.challengeAnswer = { [unowned log] challenge in
           let loading = log.current
           let answer = { @Sendable in Self.give(reply, challenge, loading) }
           if isLater {
