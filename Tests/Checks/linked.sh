@@ -7,4 +7,4 @@ if grep -E 'libcurl|libicu|FoundationICU|FoundationInternationalization|Foundati
   echo "linked: $1 must not need the libraries above" >&2
   exit 1
 fi
-echo "linked: $(basename "$1") needs $(wc -l <<<"$libraries") shared libraries, no libcurl and no ICU among them"
+echo "linked: $(basename "$1") needs $(grep -c "=>" <<<"$libraries") shared libraries, no libcurl and no ICU among them"
