@@ -28,24 +28,14 @@ extension ConnectionDriver {
 
   /// Goes on reading: bytes have come, or the load can take bytes again.
   func wantsReading() {
-    guard phase != .closed, phase != .connecting else { return }
-    guard !isProcessing else {
-      owesReading = true
-      return
-    }
+    // What comes inside a callback that runs the loop is read when the callback has returned.
+    guard !isProcessing, phase != .closed, phase != .connecting else { return }
     isProcessing = true
-    defer { endProcessing() }
+    defer { isProcessing = false }
     guard takeStash() else { return }
     if tls != nil, phase != .handshaking, !readPlaintext() { return }
     if let pendingEnd { return streamEnded(pendingEnd) }
     read()
-  }
-
-  private func endProcessing() {
-    isProcessing = false
-    guard owesReading else { return }
-    owesReading = false
-    client.loop.perform { [weak self] _ in self?.wantsReading() }
   }
 
   private func read() {

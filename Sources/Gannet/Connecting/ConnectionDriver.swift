@@ -41,8 +41,6 @@ final class ConnectionDriver {
   /// Whether processing was stopped there, with or without bytes left.
   var wasHeld = false
   var isProcessing = false
-  /// Whether something came to read while bytes were being processed: inside a callback that runs the loop.
-  var owesReading = false
   /// Whether the peer's end has been announced and not been read yet.
   var isPeerEnding = false
   /// The peer's end of file or reset, seen while bytes before it could not be delivered.

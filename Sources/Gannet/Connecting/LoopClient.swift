@@ -74,6 +74,7 @@ final class LoopClient: LoopResident {
     let load = LoadDriver(lastLoadID, connection, delegate, on: self)
     loads[ObjectIdentifier(connection)] = load
     loop.retain()
+    if isEnding { return load.hostEnded() }
     if let hostFailure { load.fail(hostFailure) } else { load.start() }
   }
 

@@ -410,15 +410,18 @@ final class LoadDriver {
   var safeURL: String { machine.request.url.withoutUserInfo.text }
   var phase: ConnectionError.Phase { wire?.phaseOfLoad ?? (machine.isConnecting ? .connecting : .preparing) }
 
+  private func timedOut(while phase: ConnectionError.Phase) -> ConnectionError {
+    ConnectionError(
+      .timedOut, phase: phase, url: safeURL,
+      reason: "nothing moved for \(request.timeoutInterval) seconds while \(phase.rawValue)")
+  }
+
   private func error(for failure: LoadMachine.Failure) -> ConnectionError {
     switch failure {
     case .connection:
       connectionError
         ?? ConnectionError(.unknown, phase: phase, url: safeURL, reason: "the connection was lost")
-    case .timedOut:
-      ConnectionError(
-        .timedOut, phase: phase, url: safeURL,
-        reason: "nothing moved for \(request.timeoutInterval) seconds while \(phase.rawValue)")
+    case .timedOut: timedOut(while: wire?.phaseOfLoad ?? .connecting)
     case .refusedCanonical:
       ConnectionError(
         .redirectToNonExistentLocation, phase: .preparing, url: safeURL,

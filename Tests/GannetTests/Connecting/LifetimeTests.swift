@@ -107,6 +107,24 @@ import Testing
     }
   }
 
+  /// A load that is started when its loop is ending already still ends once.
+  @Test func aLoadStartedWhileItsLoopEnds() throws {
+    let loop = try EventLoop()
+    let (first, second) = (CallbackLog(), CallbackLog())
+    let handle = loop.handle
+    func start(_ log: CallbackLog) {
+      _ = URLConnection(
+        request: URLRequest(string: "http://h/"), delegate: log,
+        configuration: Loading.configuration(ScriptedServer([[]])), on: .loop(handle))
+    }
+    first.onCallback = { word, _ in if word == "fail" { start(second) } }
+    start(first)
+    loop.run(until: .now + .milliseconds(2))
+    loop.shutDown()
+    #expect(first.finished() == ["fail networkConnectionLost awaiting"])
+    #expect(second.finished() == ["fail networkConnectionLost preparing"])
+  }
+
   /// Whatever is done to a connection whose loop has gone does nothing.
   @Test func aConnectionOutlivesItsLoop() throws {
     var connection: URLConnection?

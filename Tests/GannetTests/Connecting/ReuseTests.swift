@@ -171,7 +171,7 @@ import Testing
     }
     loop.run(until: .now + .milliseconds(80))
     #expect(server.peers.count == 6)
-    #expect(logs[7].finished() == ["fail timedOut preparing"])
+    #expect(logs[7].finished() == ["fail timedOut connecting"])
     #expect(logs[6].finished() == [])
     server.peers[2].say(.ok("x"))
     loop.run(until: .now + .milliseconds(5))

@@ -125,15 +125,17 @@ import Testing
   }
 
   @Test func aHandshakeThatIsNotAnswered() throws {
-    for (conduct, line) in [
-      (LoopbackServer.Conduct.silent, "fail timedOut handshaking"),
-      (.closes, "fail secureConnectionFailed handshaking"),
-      (.resets, "fail secureConnectionFailed handshaking"),
-      (.greets(Answer("SSH-2.0-x\r\n")), "fail secureConnectionFailed handshaking"),
+    let failed = "fail secureConnectionFailed handshaking"
+    for (conduct, expected) in [
+      (LoopbackServer.Conduct.silent, ["fail timedOut handshaking"]),
+      (.closes, [failed]),
+      // A reset may reach us while we still connect.
+      (.resets, [failed, "fail cannotConnectToHost connecting"]),
+      (.greets(Answer("SSH-2.0-x\r\n")), [failed]),
     ] {
       let server = try LoopbackServer(conduct)
       let lines = try Self.load(server, timeout: 0.2, try Self.trusting())
-      #expect(lines == [line], "\(conduct)")
+      #expect(lines.count == 1 && expected.contains(lines[0]), "\(conduct): \(lines)")
       server.stop()
     }
   }

@@ -118,10 +118,14 @@ import Testing
   }
 
   /// A body that grows 150 times, delivered in pieces, paused at each of them or not at all.
-  @Test(arguments: [1, 64 * 1024, 65_537, 65_540, 131_071, 3_000_000], [false, true])
-  func aBodyThatGrowsIsDeliveredInPieces(_ count: Int, _ isPaused: Bool) throws {
-    let body = Deflate.zeros(count)
-    let head = "HTTP/1.1 200 OK\r\nContent-Encoding: deflate\r\nContent-Length: \(body.count)\r\n\r\n"
+  @Test(
+    arguments: [1, 64 * 1024, 65_537, 65_540, 131_071, 3_000_000],
+    [("deflate", false), ("deflate", true), ("deflate, deflate", true)])
+  func aBodyThatGrowsIsDeliveredInPieces(_ count: Int, _ way: (coding: String, isPaused: Bool)) throws {
+    let zeros = Deflate.zeros(count)
+    let body = way.coding == "deflate" ? zeros : Deflate.stored(zeros)
+    let isPaused = way.isPaused
+    let head = "HTTP/1.1 200 OK\r\nContent-Encoding: \(way.coding)\r\nContent-Length: \(body.count)\r\n\r\n"
     let loop = try EventLoop()
     let log = CallbackLog()
     let server = ScriptedServer([[Answer(bytes: Array(head.utf8) + body)]])
