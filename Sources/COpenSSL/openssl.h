@@ -1,4 +1,5 @@
 #pragma once
+#include <string.h>
 #include <openssl/bio.h>
 #include <openssl/crypto.h>
 #include <openssl/ec.h>

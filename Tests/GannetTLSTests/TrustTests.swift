@@ -26,7 +26,10 @@ struct TrustTests {
 
   /// A trust that cannot be read, and the sentence it ends in.
   static let unreadable: [(trust: TLSContext.Trust, words: String)] = [
-    (.file("/nowhere/ca.pem"), "no trusted certificates: the file /nowhere/ca.pem cannot be read"),
+    (
+      .file("/nowhere/ca.pem"),
+      "no trusted certificates: the file /nowhere/ca.pem cannot be read: No such file or directory"
+    ),
     (.directory("/nowhere/certs"), "no trusted certificates: the directory /nowhere/certs cannot be read"),
     (.pem([]), "there is no certificate in the PEM text given"),
     (.pem(Array("hello".utf8)), "there is no certificate in the PEM text given"),

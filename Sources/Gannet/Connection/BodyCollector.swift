@@ -19,7 +19,18 @@ final class BodyCollector: URLConnectionDataDelegate {
     body.reserveCapacity(Int(min(max(response.expectedContentLength, 0), 1 << 20)))
   }
 
-  func connection(_ connection: URLConnection, didReceive data: Data) { body.append(data) }
+  func connection(_ connection: URLConnection, didReceive data: Data) {
+    let maximum = connection.configuration.maximumGatheredBytes
+    guard data.count <= maximum - body.count else {
+      connection.cancel()
+      return completion(
+        .failure(
+          ConnectionError(
+            .dataLengthExceedsMaximum, phase: .receiving, url: connection.originalRequest.safeURLString,
+            cause: .limit("maximumGatheredBytes"), reason: "the body has more than \(maximum) bytes")))
+    }
+    body.append(data)
+  }
 
   func connectionDidFinishLoading(_ connection: URLConnection) {
     guard let response else {

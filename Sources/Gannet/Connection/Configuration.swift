@@ -16,7 +16,8 @@ extension URLConnection {
     /// What a refused redirect gives. Default: the redirect response itself, as Apple documents.
     public var refusedRedirect = RefusedRedirect.deliverResponse
 
-    /// How many redirects are followed before the load fails with `httpTooManyRedirects`. Default 20.
+    /// How many redirects are followed before the load fails with `httpTooManyRedirects`; less than 0 is 0.
+    /// Default 20.
     public var maximumRedirects = 20
 
     /// How long resolving and connecting may take together, whatever the request's inactivity time-out is.
@@ -28,7 +29,7 @@ extension URLConnection {
     public var unixSocketPath: String?
 
     /// How many connections to one origin are open at once on one loop, endless multipart streams not counted; a
-    /// load past that waits for one to be free. Default 6.
+    /// load past that waits for one to be free. Less than 1 is 1. Default 6.
     public var maximumConnectionsPerHost = 6
 
     /// How long an idle connection is kept for the next load, unless the server says less. Default 60 seconds.
@@ -37,13 +38,18 @@ extension URLConnection {
     /// How much of each thing a server may send.
     public var limits = Limits()
 
+    /// How many bytes of body `data(for:)` and `sendSynchronousRequest` gather before the load fails with
+    /// `dataLengthExceedsMaximum`; of a decoded body, what it decodes to. A delegate and `events(for:)` take bodies of
+    /// any length piece by piece. Default 1 GiB.
+    public var maximumGatheredBytes = 1 << 30
+
     /// The credentials looked up for a challenge, and kept when their persistence says so. Default: the shared ones.
     public var credentialStorage = URLCredentialStorage.shared
 
     /// Whether a body is looked at for parts though its type is not `multipart/x-mixed-replace`: some cameras, and
     /// ffmpeg's server unless told, call such a stream `application/octet-stream`. Without a delimiter in its first
-    /// line a body comes as it is.
-    package var splitsUnlabelledStreams = false
+    /// line a body comes as it is. Default false.
+    public var splitsUnlabelledStreams = false
 
     /// Sees the bytes of every connection, after TLS; for recording and tracing.
     package var trafficObserver: (any TrafficObserver)?

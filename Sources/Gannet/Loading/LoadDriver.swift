@@ -58,7 +58,7 @@ final class LoadDriver {
     self.lastActivity = client.loop.now
     self.machine = LoadMachine(
       LoadMachine.Request(connection.originalRequest, url: connection.address),
-      maximumRedirects: connection.configuration.maximumRedirects,
+      maximumRedirects: max(0, connection.configuration.maximumRedirects),
       refusedRedirectFails: connection.configuration.refusedRedirect == .fail)
   }
 

@@ -27,10 +27,13 @@ extension ConnectionError {
     let code: Code =
       error.rule.isTruncation
       ? .networkConnectionLost : error.rule.isLimit ? .dataLengthExceedsMaximum : .badServerResponse
+    let cause: Cause =
+      error.rule.isLimit
+      ? .limit(error.rule.rawValue)
+      : .syntax(rule: error.rule.rawValue, byte: error.byte, offset: error.offset)
     self.init(
-      code, phase: phase, url: url,
-      cause: .syntax(rule: error.rule.rawValue, byte: error.byte, offset: error.offset),
-      reason: error.reason + (error.looksLikeTLS ? "; the server speaks TLS: is this an https URL?" : ""))
+      code, phase: phase, url: url, cause: cause,
+      reason: error.reason + (error.looksLikeTLS ? ": is this an https URL?" : ""))
   }
 
   /// The body's content coding could not be undone.

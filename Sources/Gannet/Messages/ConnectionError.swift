@@ -100,6 +100,16 @@ extension ConnectionError {
 }
 
 extension ConnectionError: CustomStringConvertible {
-  /// One line: the URL, the phase, the code, and the reason.
-  public var description: String { "\(url): \(phase.rawValue): \(reason) (\(code.name) \(code.rawValue))" }
+  /// One line: the URL, the phase, the reason with the byte and its place where there is one, and the code.
+  public var description: String {
+    "\(url): \(phase.rawValue): \(reason)\(place) (\(code.name) \(code.rawValue))"
+  }
+
+  /// Where the rule of syntax was broken, as ` (byte 0x0D at offset 17)`; empty when it was none.
+  package var place: String {
+    guard case .syntax(_, let byte, let offset) = cause else { return "" }
+    guard let byte else { return " (at offset \(offset))" }
+    let digits = String(byte, radix: 16, uppercase: true)
+    return " (byte 0x\(digits.count == 1 ? "0" : "")\(digits) at offset \(offset))"
+  }
 }

@@ -1,6 +1,12 @@
 import GannetHTTP
 
 extension URLRequest {
+  /// Says why `URLConnection(request:delegate:)` gives nil for this request; returns when it gives a connection.
+  ///
+  /// - Throws: `badURL` when the URL is not well-formed or names no host, `unsupportedURL` when it has no scheme or
+  ///   one that is not `http` or `https`.
+  public func validate() throws(ConnectionError) { _ = try loadableAddress() }
+
   /// The URL as one that can be loaded.
   ///
   /// Throws `badURL` when it is not well-formed or names no host, `unsupportedURL` when it has no scheme or one that

@@ -146,8 +146,8 @@ struct StatusLineDecoder: Sendable {
   /// What a server that begins with `firstByte` most likely speaks.
   static func hint(firstByte: UInt8) -> String {
     switch firstByte {
-    case 0x15, 0x16: "the server speaks TLS"
-    case 0x00: "the server speaks HTTP/2"
+    case 0x15, 0x16: "the server seems to speak TLS"
+    case 0x00: "the answer is binary, as of a server that speaks HTTP/2 only"
     case 0x3C: "the server sent a document without a head"
     case 0x52: "it does not begin with HTTP/ (the server may speak RTSP)"
     case 0x53: "it does not begin with HTTP/ (the server may speak SSH)"

@@ -18,8 +18,14 @@ extension TLSError {
     return code == 0 ? first : code
   }
 
-  /// OpenSSL's own words for a packed error.
+  /// OpenSSL's own words for a packed error, or the system's when it is one of those.
   static func words(of code: UInt) -> String {
+    // OpenSSL 3 marks an error of the system by bit 31; the rest is its errno.
+    let systemError: UInt = 0x8000_0000
+    // SAFETY: the words are copied at once; both C libraries keep them per thread or for ever.
+    if code & systemError != 0, let words = unsafe strerror(Int32(truncatingIfNeeded: code & ~systemError)) {
+      return unsafe String(cString: words)
+    }
     // SAFETY: the answer is a constant string, or nil.
     guard let words = unsafe ERR_reason_error_string(code) else { return "error \(code)" }
     return unsafe String(cString: words)
