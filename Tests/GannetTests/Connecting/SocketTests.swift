@@ -193,6 +193,19 @@ import Testing
     #expect(lines.last { $0.hasPrefix("sent") } != "sent \(body.count)/\(body.count)", "the upload stopped")
   }
 
+  /// A send meets the reset first and takes its error: what reading finds then is no end of the body.
+  @Test func aResetWhileSendingIsNoEndOfABody() throws {
+    let half = Answer("HTTP/1.1 200 OK\r\n\r\nhalf", ending: .failed(104))
+    for _ in 0..<5 {
+      let server = try LoopbackServer(.answersEarly(after: 1 << 20, half, readsOn: false))
+      let log = CallbackLog()
+      let lines = try Self.load(server.url(), body: Data(repeating: 0x61, count: 16 << 20), .init(), log)
+      #expect(lines.last?.hasPrefix("fail networkConnectionLost") == true, "\(lines)")
+      #expect(log.error?.cause == .system(errno: ECONNRESET))
+      server.stop()
+    }
+  }
+
   @Test func aLongBodyGoesOutWhole() throws {
     let body = Data(repeating: 0x61, count: 8 << 20)
     let server = try LoopbackServer(.answers([.ok("got it")]))
