@@ -134,13 +134,14 @@ public final class EventLoop {
   package func shutDown() {
     guard !isClosed else { return }
     enter {
-      while !shutdownHandlers.isEmpty {
+      repeat {
         let handlers = shutdownHandlers
         shutdownHandlers = []
         for handler in handlers { handler(self) }
-      }
-      takePosted()
-      runJobs()
+        takePosted()
+        runJobs()
+        // A job may have been the first to attach something that wants to hear of the end.
+      } while !shutdownHandlers.isEmpty
     }
     close()
   }

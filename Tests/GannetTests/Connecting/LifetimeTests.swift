@@ -53,6 +53,7 @@ import Testing
       witness = observer
       configuration.trafficObserver = observer
       configuration.maximumConnectionsPerHost = 1
+      var logs: [CallbackLog] = []
       // The second waits for the first's connection.
       for index in 0..<2 {
         let log = CallbackLog()
@@ -62,13 +63,19 @@ import Testing
           request: URLRequest(string: "http://h/\(index)"), delegate: log, configuration: configuration,
           on: .loop(loop.handle))
         (delegate, loading) = (log, connection)
+        logs.append(log)
       }
       if name != "not run" {
         loop.retain()
         loop.run(until: .now + .milliseconds(10))
         loop.release()
       }
-      if isShutDown { loop.shutDown() }
+      guard isShutDown else { return }
+      loop.shutDown()
+      for log in logs {
+        let terminals = log.finished().count { $0 == "finish" || $0.hasPrefix("fail") }
+        #expect(terminals == 1, "\(log.finished())")
+      }
     }()
     #expect(gone == nil)
     #expect(delegate == nil)
