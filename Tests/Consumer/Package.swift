@@ -1,5 +1,5 @@
 // swift-tools-version: 6.2
-// A package that depends on Gannet as a user's does: its programs are the examples of the README, and one for each
+// A package that depends on Gannet as a user's does: its programs are the examples of the documents, and one for each
 // host that can drive a load. run.sh builds and runs them.
 import PackageDescription
 
@@ -13,6 +13,7 @@ let package = Package(
   targets: [
     program("Smallest"),
     program("Camera"),
+    program("Answers"),
     program("OwnLoop"),
     program("RunLoopThread", ["Gannet", "GannetFoundation"]),
     program("MainQueue"),

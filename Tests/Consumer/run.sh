@@ -28,6 +28,22 @@ expect() {
   echo "consumer: $1 prints \"${3//$'\n'/; }\""
 }
 for program in OwnLoop RunLoopThread MainQueue TaskExecutor PlainAwait; do expect $program '/bytes?n=300000' '200 300000'; done
-expect Smallest /small '100 bytes'
+expect Smallest /small 'status 200, 100 bytes'
+expect Answers /away 'status 302'
+expect Answers /login 'status 200'
 expect Camera '/mjpeg?n=2&size=40000' \
   $'picture 1: 40000 bytes\npicture 2: 40000 bytes\nthe stream ended after 2 pictures'
+
+# Without a URL, or with one that cannot be loaded, each program says how it is called and fails.
+for program in Smallest Camera Answers; do
+  for url in '' localhost:80/; do
+    status=0
+    said=$("$programs/$program" ${url:+"$url"} 2>&1) || status=$?
+    if [ $status -ne 2 ] || [[ $said != "usage: $program "* ]]; then
+      printf 'consumer: %s %s should have told its usage but ended with %d and\n%s\n' \
+        "$program" "$url" $status "$said" >&2
+      exit 1
+    fi
+  done
+done
+echo "consumer: a bad URL gets the usage"

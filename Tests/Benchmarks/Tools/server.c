@@ -5,6 +5,8 @@
 //   /mjpeg?n=N&size=S&fps=F&cl=1   N parts of S bytes, F a second (0: as fast as they are taken), with or without a
 //                                  Content-Length each; X-Timestamp-Ns is CLOCK_MONOTONIC just before the part's send
 //   /idle?size=S                   one part, then silence until the client goes
+//   /away, /login                  for the programs of Tests/Consumer: a redirect to another host; /small for who
+//                                  answers the challenge
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -23,6 +25,10 @@
 
 enum { BLOCK = 1 << 20, REQUEST_MAX = 16384 };
 static char block[BLOCK];
+static const char AWAY[] = "HTTP/1.1 302 Found\r\nLocation: http://elsewhere.invalid/\r\nContent-Length: 0\r\n\r\n";
+static const char CHALLENGE[] =
+    "HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Basic realm=\"here\"\r\nContent-Length: 0\r\n\r\n";
+static const char LOGIN[] = "\r\nAuthorization: Basic Z3Vlc3Q6c2VjcmV0\r\n";  // guest:secret
 
 static int64_t now_ns(void) {
   struct timespec t;
@@ -130,6 +136,9 @@ static void *serve(void *argument) {
     else if (!strncmp(path, "/bytes", 6)) more = serve_bytes(fd, number(request, "n", 100));
     else if (!strncmp(path, "/mjpeg", 6)) serve_parts(fd, request, 0);
     else if (!strncmp(path, "/idle", 5)) serve_parts(fd, request, 1);
+    else if (!strncmp(path, "/away", 5)) more = send_all(fd, AWAY, sizeof AWAY - 1);
+    else if (!strncmp(path, "/login", 6))
+      more = strstr(request, LOGIN) ? serve_bytes(fd, 100) : send_all(fd, CHALLENGE, sizeof CHALLENGE - 1);
     if (!more || strstr(request, "\r\nConnection: close\r\n")) break;
     held = 0;  // the clients here do not pipeline
   }

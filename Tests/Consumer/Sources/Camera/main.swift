@@ -1,4 +1,5 @@
 import Gannet
+import Glibc
 
 final class Camera: URLConnectionDataDelegate {
   var picture = Data()
@@ -23,11 +24,18 @@ final class Camera: URLConnectionDataDelegate {
 
   func connection(_ connection: URLConnection, didFailWithError error: ConnectionError) {
     print("failed: \(error)")
+    exit(1)
   }
 }
 
 let loop = EventLoop.current
-if let url = URL(string: CommandLine.arguments.last ?? "") {
-  _ = URLConnection(request: URLRequest(url: url), delegate: Camera(), on: .loop(loop.handle))
+let request = URLRequest(string: CommandLine.arguments.dropFirst().first ?? "")
+var configuration = URLConnection.Configuration()
+configuration.splitsUnlabelledStreams = true  // ffmpeg calls its stream application/octet-stream
+let camera = URLConnection(
+  request: request, delegate: Camera(), configuration: configuration, on: .loop(loop.handle))
+guard camera != nil else {
+  print("usage: Camera http://…")
+  exit(2)
 }
 loop.run()

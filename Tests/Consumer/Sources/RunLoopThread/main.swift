@@ -8,8 +8,8 @@ final class Tally: URLConnectionDataDelegate {
   private var status = 0
   private var bytes = 0
 
-  func connection(_ connection: URLConnection, didReceive response: Gannet.URLResponse) {
-    status = (response as? Gannet.HTTPURLResponse)?.statusCode ?? 0
+  func connection(_ connection: URLConnection, didReceive response: URLResponse) {
+    status = (response as? HTTPURLResponse)?.statusCode ?? 0
   }
 
   func connection(_ connection: URLConnection, didReceive data: Data) { bytes += data.count }

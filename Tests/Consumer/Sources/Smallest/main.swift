@@ -1,9 +1,12 @@
 import Gannet
+import Glibc
 
 final class Page: URLConnectionDataDelegate {
+  var status = 0
   var body = Data()
 
   func connection(_ connection: URLConnection, didReceive response: URLResponse) {
+    status = (response as? HTTPURLResponse)?.statusCode ?? 0
     body.removeAll()  // what came before is replaced
   }
 
@@ -12,16 +15,19 @@ final class Page: URLConnectionDataDelegate {
   }
 
   func connectionDidFinishLoading(_ connection: URLConnection) {
-    print("\(body.count) bytes")
+    print("status \(status), \(body.count) bytes")  // a 404 is an answer too, with a page
   }
 
   func connection(_ connection: URLConnection, didFailWithError error: ConnectionError) {
     print("failed: \(error)")
+    exit(1)
   }
 }
 
 let loop = EventLoop.current
-if let url = URL(string: CommandLine.arguments.last ?? "") {
-  _ = URLConnection(request: URLRequest(url: url), delegate: Page(), on: .loop(loop.handle))
+let request = URLRequest(string: CommandLine.arguments.dropFirst().first ?? "")
+guard URLConnection(request: request, delegate: Page(), on: .loop(loop.handle)) != nil else {
+  print("usage: Smallest http://…")  // nil: that was no URL of http or https
+  exit(2)
 }
 loop.run()  // until nothing is loading any more
