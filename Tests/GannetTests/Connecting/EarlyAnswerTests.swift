@@ -47,6 +47,20 @@ import Testing
     #expect(server.peers[0].sent.count < Self.size / 2)
   }
 
+  /// However fast the server takes the body, its answer is seen within it.
+  @Test func aServerThatTakesAllDoesNotHideItsAnswer() throws {
+    let server = ScriptedServer([[]])
+    server.onConnect = { peer in
+      var hasAnswered = false
+      peer.onSent = { peer in
+        if !hasAnswered, peer.sent.count > 100_000 { peer.say(.ok("big", status: "413 Too Large")) }
+        hasAnswered = peer.sent.count > 100_000
+      }
+    }
+    #expect(try Loading.run(Self.post(), Loading.configuration(server)).last == "finish")
+    #expect(server.peers[0].sent.count < Self.size / 2)
+  }
+
   @Test func aSuccessBeforeTheEndIsDeliveredAndTheConnectionIsNotUsedAgain() throws {
     let server = Self.server(.ok("done")) { $0.capacity = 200_000 }
     let lines = try Loading.run(Self.post(), Loading.configuration(server))
