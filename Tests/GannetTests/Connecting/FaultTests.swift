@@ -16,7 +16,7 @@ import Testing
   ]
 
   private static func request() -> URLRequest {
-    var request = URLRequest(string: "http://u:p@h/a", timeoutInterval: 2)
+    var request = URLRequest(string: "http://u:p@h/a", timeoutInterval: 4)
     request.httpMethod = "PUT"
     request.httpBody = Data("body".utf8)
     return request
@@ -31,9 +31,8 @@ import Testing
       guard isEvery || server.peers.count == 1 else { return peer }
       return FaultInjectingTransport(wrapping: peer, plan: plan, on: loop)
     }
-    let begun = ContinuousClock.now
     let lines = try Loading.run(request(), Loading.configuration(server))
-    #expect(ContinuousClock.now - begun < .milliseconds(1900), "it ended by itself, not by its time-out")
+    #expect(lines.allSatisfy { !$0.hasPrefix("fail timedOut") }, "it ends by itself, not by its time-out")
     return (lines, server)
   }
 

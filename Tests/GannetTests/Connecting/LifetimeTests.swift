@@ -67,7 +67,7 @@ import Testing
       }
       if name != "not run" {
         loop.retain()
-        loop.run(until: .now + .milliseconds(10))
+        loop.run(until: .now + .milliseconds(50))
         loop.release()
       }
       guard isShutDown else { return }
@@ -126,7 +126,7 @@ import Testing
     }
     first.onCallback = { word, _ in if word == "fail" { start(second) } }
     start(first)
-    loop.run(until: .now + .milliseconds(2))
+    loop.run(until: .now + .milliseconds(50))
     loop.shutDown()
     #expect(first.finished() == ["fail networkConnectionLost awaiting"])
     #expect(second.finished() == ["fail networkConnectionLost preparing"])
@@ -140,7 +140,7 @@ import Testing
       connection = URLConnection(
         request: URLRequest(string: "http://h/"), delegate: nil,
         configuration: Loading.configuration(ScriptedServer([[]])), on: .loop(loop.handle))
-      loop.run(until: .now + .milliseconds(2))
+      loop.run(until: .now + .milliseconds(50))
     }()
     connection?.pause()
     connection?.resume()

@@ -86,7 +86,7 @@ import Testing
     let waiting = URLConnection(
       request: URLRequest(string: "http://silent/"), delegate: nil, configuration: configuration,
       on: .loop(loop.handle))
-    loop.run(until: .now + .milliseconds(60))
+    loop.run(until: .now + .milliseconds(250))
     #expect(server.peers.map(\.isClosed) == [false, true, false])
     waiting?.cancel()
     loop.shutDown()
@@ -169,17 +169,17 @@ import Testing
         delegate: log,
         configuration: Loading.configuration(server), on: .loop(loop.handle))
     }
-    loop.run(until: .now + .milliseconds(80))
+    loop.run(until: .now + .milliseconds(250))
     #expect(server.peers.count == 6)
     #expect(logs[7].finished() == ["fail timedOut connecting"])
     #expect(logs[6].finished() == [])
     server.peers[2].say(.ok("x"))
-    loop.run(until: .now + .milliseconds(5))
+    loop.run(until: .now + .milliseconds(50))
     #expect(logs[2].finished().last == "finish")
     #expect(server.peers.count == 6)
     #expect(server.requests[2].contains("GET /6 "))
     server.peers[2].say(.ok("y"))
-    loop.run(until: .now + .milliseconds(5))
+    loop.run(until: .now + .milliseconds(50))
     #expect(logs[6].finished().last == "finish")
     for connection in connections { connection?.cancel() }
     loop.run(until: .now + .seconds(1))
@@ -198,18 +198,18 @@ import Testing
         request: URLRequest(string: "http://h/\(index)"), delegate: log, configuration: configuration,
         on: .loop(loop.handle))
     }
-    loop.run(until: .now + .milliseconds(5))
+    loop.run(until: .now + .milliseconds(50))
     connections[1]?.cancel()
-    loop.run(until: .now + .milliseconds(5))
+    loop.run(until: .now + .milliseconds(50))
     server.peers[0].say(Answer("", ending: .failed(104)))
-    loop.run(until: .now + .milliseconds(5))
+    loop.run(until: .now + .milliseconds(50))
     #expect(server.peers.count == 2)
     #expect(server.requests[1].contains("GET /2 "))
     connections[2]?.cancel()
-    loop.run(until: .now + .milliseconds(5))
+    loop.run(until: .now + .milliseconds(50))
     #expect(server.requests[2].contains("GET /3 "))
     server.peers[2].say(.ok("x", "Connection: close\r\n"))
-    loop.run(until: .now + .milliseconds(5))
+    loop.run(until: .now + .milliseconds(50))
     #expect(server.requests[3].contains("GET /4 "))
     server.peers[3].say(.ok("x"))
     loop.run(until: .now + .seconds(1))
@@ -248,13 +248,13 @@ import Testing
         request: URLRequest(string: "http://h/\(index)"), delegate: nil,
         configuration: Loading.configuration(server), on: .loop(loop.handle))
     }
-    loop.run(until: .now + .milliseconds(20))
+    loop.run(until: .now + .milliseconds(100))
     #expect(server.peers.count == 12)
     let log = CallbackLog()
     _ = URLConnection(
       request: URLRequest(string: "http://h/x"), delegate: log, configuration: Loading.configuration(server),
       on: .loop(loop.handle))
-    loop.run(until: .now + .milliseconds(20))
+    loop.run(until: .now + .milliseconds(100))
     #expect(log.finished().last == "finish")
     for stream in streams { stream?.cancel() }
     loop.run(until: .now + .seconds(1))
@@ -274,7 +274,7 @@ import Testing
       on: .loop(loop.handle))
     loop.run(until: .now + .seconds(1))
     server.peers[0].say(Answer(String(repeating: "r", count: max(0, rest))))
-    loop.run(until: .now + .milliseconds(5))
+    loop.run(until: .now + .milliseconds(50))
     let next = CallbackLog()
     _ = URLConnection(
       request: URLRequest(string: "http://h/b"), delegate: next, configuration: Loading.configuration(server),

@@ -52,11 +52,11 @@ import Testing
       name: "garbage before the request", conduct: .greets(Answer("SSH-2.0-x\r\n")),
       lines: ["fail badServerResponse receiving"], rule: "status-line"),
     Row(
-      name: "stalls in the head", conduct: .answers([Answer("HTTP/1.1 200")]), timeout: 0.15,
+      name: "stalls in the head", conduct: .answers([Answer("HTTP/1.1 200")]), timeout: 0.8,
       lines: ["fail timedOut receiving"]),
     Row(
       name: "stalls in the body", conduct: .answers([Answer(ok + "Content-Length: 9\r\n\r\nhello")]),
-      timeout: 0.15,
+      timeout: 0.8,
       lines: ["response 200 length 9", "data hello", "fail timedOut receiving"]),
     Row(
       name: "endless head",

@@ -145,9 +145,7 @@ import Testing
             answer()
           }
         }
-        let begun = ContinuousClock.now
         let lines = try Loading.run(URLRequest(string: "http://h/"), Loading.configuration(server), log)
-        #expect(ContinuousClock.now - begun < .milliseconds(900), "\(cut) later: \(isLater)")
         let body = shape == .empty ? [] : ["data no"]
         let length = [.untilClose, .chunked].contains(shape) ? -1 : shape == .empty ? 0 : 2
         switch reply {
@@ -206,7 +204,7 @@ import Testing
         configuration: Loading.configuration(server), on: .loop(loop.handle))
       let begun = ContinuousClock.now
       loop.run(until: .now + .seconds(5))
-      #expect(ContinuousClock.now - begun < .seconds(1))
+      #expect(ContinuousClock.now - begun < .seconds(4))
       loop.shutDown()
     }
     #expect(server.requests.allSatisfy { !$0.contains("Authorization") })

@@ -192,14 +192,14 @@ import Testing
   /// The clock is one of inactivity: a body that comes slowly is no time-out.
   @Test func aSlowBodyIsNoTimeOut() throws {
     var request = URLRequest(string: "http://h/")
-    request.timeoutInterval = 0.2
+    request.timeoutInterval = 0.6
     let server = ScriptedServer([[Answer("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n")]])
     let loop = try EventLoop()
     let log = CallbackLog()
     _ = URLConnection(
       request: request, delegate: log, configuration: Loading.configuration(server), on: .loop(loop.handle))
     for letter in ["h", "e", "l", "l", "o"] {
-      loop.run(until: .now + .milliseconds(60))
+      loop.run(until: .now + .milliseconds(150))
       server.peers[0].say(Answer(letter))
     }
     loop.run(until: .now + .seconds(5))
