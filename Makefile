@@ -14,6 +14,7 @@ demo: ## play recorded answers on a loopback server and fetch them, printing eac
 test: ## build and run every test
 	@Tests/Checks/require.sh
 	swift test
+	@Tests/Checks/skipped.sh
 
 build: ## build the libraries and the fetcher, without optimisation
 	@Tests/Checks/require.sh
