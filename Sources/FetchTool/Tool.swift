@@ -11,6 +11,7 @@ import GannetSockets
 enum Tool {
   /// Runs the command line after the program's name. Gives the exit status.
   static func run(_ words: [String]) -> Int32 {
+    OutputFile.reserveStandardStreams()
     // A closed pipe is an error of the write that meets it, not the end of the process.
     signal(SIGPIPE, SIG_IGN)
     do throws(ToolError) {

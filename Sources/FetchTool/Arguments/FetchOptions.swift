@@ -41,6 +41,9 @@ package struct FetchOptions: Hashable, Sendable {
   package var failsOnStatus = false
   package var followsRedirects = true
   package var isVerbose = false
+  /// No progress, and no messages about the loads either unless `showsErrors`.
+  package var isSilent = false
+  package var showsErrors = false
   package var partsDirectory: String?
   package var events = Events.none
   package var recordFile: String?
@@ -55,7 +58,8 @@ package struct FetchOptions: Hashable, Sendable {
     Flag("output", "o", .required), Flag("request", "X", .required), Flag("header", "H", .required),
     Flag("data", "d", .required), Flag("head", "I"), Flag("user", "u", .required), Flag("insecure", "k"),
     Flag("cacert", nil, .required), Flag("max-time", "m", .required),
-    Flag("connect-timeout", nil, .required), Flag("fail", "f"), Flag("no-redirect"), Flag("verbose", "v"),
+    Flag("connect-timeout", nil, .required), Flag("fail", "f"), Flag("no-redirect"), Flag("location", "L"),
+    Flag("verbose", "v"), Flag("silent", "s"), Flag("show-error", "S"),
     Flag("parts", nil, .required), Flag("events", nil, .optional), Flag("record", nil, .required),
     Flag("record-secrets"), Flag("replay", nil, .required), Flag("unix-socket", nil, .required),
   ]
@@ -78,6 +82,9 @@ package struct FetchOptions: Hashable, Sendable {
     outputs.count >= urls.count && !outputs.prefix(urls.count).contains("-")
   }
 
+  /// Whether failed loads are complained of.
+  package var saysErrors: Bool { !isSilent || showsErrors }
+
   /// The method to send: `-X`, else what the other flags ask for.
   package var effectiveMethod: String { method ?? (showsHeadOnly ? "HEAD" : data.isEmpty ? "GET" : "POST") }
 
@@ -91,10 +98,13 @@ package struct FetchOptions: Hashable, Sendable {
     case "user": login = Login(value)
     case "insecure": skipsVerification = true
     case "cacert": authorityFile = value
-    case "max-time": maxTime = try seconds(value, of: name)
-    case "connect-timeout": connectTimeout = try seconds(value, of: name)
+    case "max-time": maxTime = try limit(value, of: name)
+    case "connect-timeout": connectTimeout = try limit(value, of: name)
     case "fail": failsOnStatus = true
     case "no-redirect": followsRedirects = false
+    case "location": followsRedirects = true
+    case "silent": isSilent = true
+    case "show-error": showsErrors = true
     case "verbose": isVerbose = true
     case "parts": partsDirectory = value
     case "events": events = try Events(value)
@@ -126,11 +136,12 @@ package struct FetchOptions: Hashable, Sendable {
     }
   }
 
-  private func seconds(_ text: String, of flag: String) throws(ArgumentError) -> Duration {
-    guard let seconds = Double(text), seconds.isFinite, seconds > 0, seconds < 1e9 else {
-      throw ArgumentError("--\(flag) takes a number of seconds above 0, not \"\(text)\"")
+  /// Nil for 0, which sets no limit of its own.
+  private func limit(_ text: String, of flag: String) throws(ArgumentError) -> Duration? {
+    guard let seconds = Double(text), seconds.isFinite, seconds >= 0, seconds < 1e9 else {
+      throw ArgumentError("--\(flag) takes a number of seconds, not \"\(text)\"")
     }
-    return .seconds(seconds)
+    return seconds == 0 ? nil : .seconds(seconds)
   }
 }
 

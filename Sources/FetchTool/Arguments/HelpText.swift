@@ -18,6 +18,8 @@ package enum HelpText {
                               (for several URLs: DIR/1/part-000001.jpg)
       -I, --head              send HEAD and print the response's head
       -f, --fail              a status of 400 or above is a failure, its body is not written
+      -s, --silent            no progress, and no message about a load that fails: the exit status alone tells
+      -S, --show-error        with -s: messages all the same
       -v, --verbose           show connections (*), requests (>) and responses (<) on standard error, secrets as ***
           --events[=body]     print each callback as a line of JSON in place of the body (=body: with the data)
 
@@ -29,11 +31,12 @@ package enum HelpText {
       -u, --user USER[:PASS]  the answer when the server asks for a login; a password that is not given is asked for.
                               It is sent only once the server has asked
           --no-redirect       do not follow redirects: the response that redirects is the result
+      -L, --location          follow them: so it is done anyway
 
       -k, --insecure          accept any certificate
           --cacert FILE       trust the authorities in this PEM file, and no others
-          --connect-timeout SECONDS   for finding and connecting to the host (30)
-      -m, --max-time SECONDS  for the whole of each load
+          --connect-timeout SECONDS   for finding and connecting to the host (0: the usual 30)
+      -m, --max-time SECONDS  for the whole of each load (0: no limit)
           --unix-socket PATH  connect to this socket, whatever the URL's host is
 
           --record FILE       write what goes over the connections to FILE, for --replay, serve and tests

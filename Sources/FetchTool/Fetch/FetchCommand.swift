@@ -12,7 +12,8 @@ package final class FetchCommand {
   private var running: [FetchLoad] = []
   private var justEnded: [FetchLoad] = []
   private var limits: [ObjectIdentifier: LoopTimer] = [:]
-  private var failure: ToolError?
+  /// The failures of loads, by the place of each URL on the command line.
+  private var failures: [Int: ToolError] = [:]
   private var display: ProgressDisplay?
   private let start = ContinuousClock.now
 
@@ -25,7 +26,7 @@ package final class FetchCommand {
     try observe()
   }
 
-  /// Runs all loads to their end. Throws the first failure there was; the others have been complained of.
+  /// Runs all loads to their end. Throws the failure of the first URL that has one; all have been complained of.
   package func run() throws(ToolError) {
     showProgress()
     if options.hasFileForEach { while !waiting.isEmpty { startNext() } } else { startNext() }
@@ -34,7 +35,7 @@ package final class FetchCommand {
     do throws(SystemError) { try recorder?.finish() } catch {
       throw ToolError(.cannotWrite, "\(options.recordFile ?? ""): \(error.words)")
     }
-    if let failure { throw ToolError(failure.code, "") }
+    if let failure = failures.min(by: { $0.key < $1.key })?.value { throw ToolError(failure.code, "") }
   }
 
   // MARK: Making
@@ -48,7 +49,7 @@ package final class FetchCommand {
       let tag = options.urls.count > 1 ? String(index + 1) : nil
       loads.append(
         FetchLoad(
-          try options.request(for: url, body: body), tag: tag, settings: settings,
+          try options.request(for: url, body: body), index: index, tag: tag, settings: settings,
           output: BodyOutput(target(at: index), partsFolder: try partsFolder(tag)),
           events: try makeEvents(tag)))
     }
@@ -140,20 +141,29 @@ package final class FetchCommand {
     running.removeAll { $0 === load }
     justEnded.append(load)
     limits[ObjectIdentifier(load)] = nil
-    display?.draw()
-    if let loadFailure = load.failure {
-      OutputFile.complain("gannet: " + loadFailure.sentence)
-      failure = failure ?? loadFailure
+    var messages = load.note.map { [$0] } ?? []
+    if let failure = load.failure {
+      failures[load.index] = failure
+      messages.append(failure.sentence)
+      if failure.code == .cannotWrite { waiting = [] }
     }
-    if failure?.code == .cannotWrite { waiting = [] }
+    say(messages)
     startNext()
+  }
+
+  /// Tells of what happened to the loads, above the lines of those that run.
+  private func say(_ messages: [String]) {
+    let lines = options.saysErrors ? messages.map { "gannet: \($0.printable)" } : []
+    if let display { return display.draw(saying: lines) }
+    for line in lines { OutputFile.complain(line) }
   }
 
   // MARK: Progress
 
   private func showProgress() {
     let terminal = OutputFile.standardError
-    guard terminal.isTerminal, options.events == .none, !options.isVerbose, !options.showsHeadOnly,
+    guard terminal.canMoveCursor, !options.isSilent, options.events == .none, !options.isVerbose,
+      !options.showsHeadOnly,
       !(waiting.contains { $0.writesToTerminal })
     else { return }
     display = ProgressDisplay(on: loop, terminal: terminal) { [unowned self] in
@@ -166,8 +176,15 @@ package final class FetchCommand {
 
   private func line(of load: FetchLoad, _ columns: Int) -> String {
     let elapsed = (ContinuousClock.now - start).components
-    let label = load.tag.map { "[\($0)] " } ?? ""
+    let label = load.tag.map { "[\($0)] \(name(at: load.index))  " } ?? ""
     return load.progressLine(
       label: label, at: Double(elapsed.seconds) + Double(elapsed.attoseconds) / 1e18, columns: columns)
+  }
+
+  /// What a load is called beside its number: its file, or its URL.
+  private func name(at index: Int) -> String {
+    var name = index < options.outputs.count ? options.outputs[index] : "-"
+    if name == "-" { name = options.urls[index] }
+    return ProgressMeter.shortName(name)
   }
 }

@@ -20,6 +20,8 @@ final class FetchLoad: URLConnectionDataDelegate {
     }
   }
 
+  /// The URL's place on the command line, from 0.
+  let index: Int
   /// Given to the URL in messages and progress; nil when there is one load only.
   let tag: String?
   let request: URLRequest
@@ -34,13 +36,17 @@ final class FetchLoad: URLConnectionDataDelegate {
   /// Why it failed; nil when it has finished.
   private(set) var failure: ToolError?
   private(set) var hasEnded = false
+  /// What a person should know of a load that has finished all the same.
+  private(set) var note: String?
   private var discardsBody = false
   private var outerResponse: HTTPURLResponse?
 
   init(
-    _ request: URLRequest, tag: String?, settings: Settings, output: BodyOutput, events: EventLog?
+    _ request: URLRequest, index: Int = 0, tag: String?, settings: Settings, output: BodyOutput,
+    events: EventLog?
   ) {
     self.request = request
+    self.index = index
     self.tag = tag
     self.settings = settings
     self.output = output
@@ -78,7 +84,8 @@ final class FetchLoad: URLConnectionDataDelegate {
 
   /// How it stands, in a line.
   func progressLine(label: String, at seconds: Double, columns: Int) -> String {
-    meter.line(label: label, at: seconds, columns: columns)
+    let stage: ProgressMeter.Stage = !hasEnded ? .running : failure == nil ? .finished : .failed
+    return meter.line(label: label, at: seconds, columns: columns, stage)
   }
 
   /// Whether the body goes to a terminal.

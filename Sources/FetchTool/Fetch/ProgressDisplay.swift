@@ -1,6 +1,6 @@
 import GannetSockets
 
-/// Redraws a line for each running load on a terminal, below those of the loads that have ended.
+/// Redraws a line for each running load on a terminal, below those of the loads that have ended and all that is said.
 final class ProgressDisplay {
   private static let interval = Duration.milliseconds(200)
 
@@ -8,7 +8,7 @@ final class ProgressDisplay {
   private let lines: () -> (ended: [String], running: [String])
   private let loop: EventLoop
   private var timer: LoopTimer?
-  private var drawnLines = 0
+  private var screen = ProgressScreen()
 
   /// `lines` gives what to show: lines of loads that ended since the last call, and of those that run.
   init(
@@ -26,14 +26,10 @@ final class ProgressDisplay {
     timer?.schedule(at: loop.now + Self.interval)
   }
 
-  /// Shows how it stands now.
-  func draw() {
+  /// Shows how it stands now, with `messages` below the loads that have ended.
+  func draw(saying messages: [String] = []) {
     let (ended, running) = lines()
-    var text = drawnLines > 0 ? "\u{1B}[\(drawnLines)A" : ""
-    for line in ended + running { text += "\r\u{1B}[2K\(line)\n" }
-    // Lines left over from more loads that were running before.
-    if drawnLines > ended.count + running.count { text += "\u{1B}[J" }
-    drawnLines = running.count
+    let text = screen.draw(running, below: ended + messages)
     // A terminal that is gone shows nothing more; the loads go on.
     try? terminal.write(text)
   }

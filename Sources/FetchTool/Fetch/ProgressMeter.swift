@@ -4,6 +4,9 @@ package struct ProgressMeter: Sendable {
   /// The rate is that of about so long.
   private static let windowSeconds = 3.0
 
+  /// How far the load is.
+  package enum Stage: Hashable, Sendable { case running, finished, failed }
+
   /// What is counted at one moment.
   private struct Sample {
     var seconds: Double
@@ -30,7 +33,9 @@ package struct ProgressMeter: Sendable {
   package mutating func finishedFrame() { frames += 1 }
 
   /// The line at `seconds` since the start, narrower than `columns`.
-  package mutating func line(label: String, at seconds: Double, columns: Int) -> String {
+  package mutating func line(
+    label: String, at seconds: Double, columns: Int, _ stage: Stage = .running
+  ) -> String {
     samples.append(Sample(seconds: seconds, bytes: bytes, frames: frames))
     while samples.count > 2, samples[1].seconds <= seconds - Self.windowSeconds { samples.removeFirst() }
     let first = samples.count > 1 ? samples[0] : Sample(seconds: 0, bytes: 0, frames: 0)
@@ -42,11 +47,21 @@ package struct ProgressMeter: Sendable {
       parts = ["\(frames) frames", Self.decimal(perSecond) + " frames/s"] + parts
     } else if let expected, expected > 0 {
       parts[0] += " of " + Self.amount(Double(expected))
-      if rate > 0, bytes < expected { parts.append(Self.clock(Double(expected - bytes) / rate) + " left") }
-      let width = columns - label.count - parts.joined(separator: "  ").count - 12
+      if rate > 0, bytes < expected, stage == .running {
+        parts.append(Self.clock(Double(expected - bytes) / rate) + " left")
+      }
+      let others = parts.joined(separator: "  ").count + (stage == .failed ? 8 : 0)
+      let width = columns - label.count - others - 12
       parts.insert(Self.bar(Double(min(bytes, expected)) / Double(expected), width: min(24, width)), at: 0)
     }
+    if stage == .failed { parts.append("failed") }
     return String((label + parts.joined(separator: "  ")).prefix(max(0, columns - 1)))
+  }
+
+  /// The last piece of a path or URL, cut where it is long.
+  package static func shortName(_ path: String) -> String {
+    let name = path.split(separator: "/").last.map(String.init)?.printable ?? path.printable
+    return name.count > 24 ? name.prefix(23) + "…" : name
   }
 
   private static func bar(_ share: Double, width: Int) -> String {

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import GannetSockets
 
 #if canImport(Musl)
@@ -31,6 +32,13 @@ final class OutputFile: Sendable {
 
   /// Whether it is a terminal.
   var isTerminal: Bool { isatty(number) == 1 }
+
+  /// Whether it is a terminal on which lines can be drawn again.
+  var canMoveCursor: Bool {
+    guard isTerminal else { return false }
+    let kind = ProcessInfo.processInfo.environment["TERM"] ?? ""
+    return !kind.isEmpty && kind != "dumb"
+  }
 
   /// Columns of the terminal; 80 where it doesn't say.
   var columns: Int {
@@ -67,9 +75,26 @@ final class OutputFile: Sendable {
     try write(bytes.span)
   }
 
-  /// Writes the text and a line feed to standard error. When that cannot be written there is nobody left to tell.
+  /// Writes the text as one line to standard error. When that cannot be written there is nobody left to tell.
   static func complain(_ text: String) {
-    try? standardError.write(text + "\n")
+    try? standardError.write(text.printable + "\n")
+  }
+
+  /// Gives a file another name, in place of one that had it.
+  static func rename(_ path: String, to name: String) throws(SystemError) {
+    // SAFETY: both paths are lent as C strings for the call.
+    guard unsafe systemRename(path, name) == 0 else { throw SystemError(errno: errno, call: "rename") }
+  }
+
+  /// Takes the numbers of standard streams that came closed, so that no file or socket gets one of them and is written
+  /// to as if it were that stream. As with a closed one, its use fails: it is opened for the other direction.
+  static func reserveStandardStreams() {
+    for number in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] {
+      // SAFETY: the path is a constant, lent for the call. Where there is no such file there is nothing to take.
+      let opened = unsafe open("/dev/null", number == STDIN_FILENO ? O_WRONLY : O_RDONLY)
+      // The system gives the lowest number that is free: one above means that this one is not.
+      if opened >= 0, opened != number { close(opened) }
+    }
   }
 
   /// Standard output may be a pipe that somebody made non-blocking.
@@ -77,6 +102,17 @@ final class OutputFile: Sendable {
     var watched = pollfd(fd: number, events: Int16(POLLOUT), revents: 0)
     // SAFETY: one pollfd, which lives for the call. What it returns doesn't matter: the write is tried again.
     _ = unsafe poll(&watched, 1, -1)
+  }
+
+  // SAFETY: the caller lends two C strings that live for the call.
+  @unsafe private static func systemRename(
+    _ path: UnsafePointer<CChar>, _ name: UnsafePointer<CChar>
+  ) -> CInt {
+    #if canImport(Musl)
+      return unsafe Musl.rename(path, name)
+    #else
+      return unsafe Glibc.rename(path, name)
+    #endif
   }
 
   // SAFETY: the caller lends memory that lives for the call; no more than it holds is read.

@@ -66,6 +66,20 @@ struct FetchOptionsTests {
     #expect(try options("u", "-I", "-X", "GET").effectiveMethod == "GET")
   }
 
+  @Test func zeroIsNoLimitOfItsOwn() throws {
+    let read = try options("u", "-m", "0", "--connect-timeout", "0")
+    #expect(read.maxTime == nil && read.connectTimeout == nil)
+  }
+
+  @Test func curlsEverydayFlags() throws {
+    #expect(try options("u", "-L").followsRedirects)
+    #expect(try options("u", "--no-redirect", "-L").followsRedirects)
+    #expect(try !options("u", "-L", "--no-redirect").followsRedirects)
+    #expect(try options("u", "-S").saysErrors)
+    #expect(try !options("u", "-s").saysErrors)
+    #expect(try options("u", "-sSL").saysErrors && options("u", "-sSL").isSilent)
+  }
+
   @Test func loadsRunAtOnceWhenEachHasAFile() throws {
     #expect(try options("a", "b", "-o", "x", "-o", "y").hasFileForEach)
     #expect(try !options("a", "b", "-o", "x").hasFileForEach)
@@ -76,7 +90,7 @@ struct FetchOptionsTests {
     (["-v"], "no URL"), (["u", "-o", "a", "-o", "b"], "2 output files for 1 URL"),
     (["u", "-I", "-d", "x"], "choose one"), (["u", "v", "--record", "f"], "one URL"),
     (["u", "--record-secrets"], "--record FILE"), (["u", "-m", "soon"], "seconds"),
-    (["u", "-m", "0"], "seconds"),
+    (["u", "-m", "-1"], "seconds"),
     (["u", "-m", "inf"], "seconds"), (["u", "-H", "novalue"], "-H takes"), (["u", "--events=all"], "=body"),
     (["u", "--events", "-o", "-"], "standard output"), (["u", "-X", ""], "-X needs"),
   ])

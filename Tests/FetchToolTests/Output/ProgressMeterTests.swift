@@ -16,6 +16,22 @@ struct ProgressMeterTests {
     #expect(meter.line(label: "", at: 4, columns: 80).contains("100%"))
   }
 
+  @Test func anEndedLoadHasNoTimeLeft() {
+    var meter = ProgressMeter()
+    meter.expected = 4096
+    meter.received(1024)
+    #expect(meter.line(label: "", at: 1, columns: 80).hasSuffix("0:03 left"))
+    #expect(meter.line(label: "", at: 2, columns: 80, .failed).hasSuffix("/s  failed"))
+    #expect(meter.line(label: "", at: 3, columns: 80, .failed).count < 80)
+    #expect(!meter.line(label: "", at: 2, columns: 80, .finished).contains("left"))
+  }
+
+  @Test(arguments: [
+    ("/tmp/a.zip", "a.zip"), ("http://h/x/", "x"), ("b", "b"), ("/", "/"),
+    ("a-name-that-is-longer-than-it-may-be", "a-name-that-is-longer-t…"), ("a\u{1B}b", "a\\u{1B}b"),
+  ])
+  func namesAreShort(_ path: String, _ name: String) { #expect(ProgressMeter.shortName(path) == name) }
+
   @Test func countsTheFramesOfAStream() {
     var meter = ProgressMeter()
     meter.isStream = true
