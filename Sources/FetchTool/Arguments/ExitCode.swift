@@ -13,6 +13,7 @@ package enum ExitCode: Int32, CaseIterable, Sendable {
   case cannotRead = 26
   case timedOut = 28
   case tlsFailed = 35
+  case cannotListen = 45
   case tooManyRedirects = 47
   case emptyReply = 52
   case sendFailed = 55
@@ -21,25 +22,28 @@ package enum ExitCode: Int32, CaseIterable, Sendable {
   case badEncoding = 61
   case redirectRefused = 62
   case tooLarge = 63
-  case loginDenied = 67
   case badAuthorityFile = 77
+
+  /// How the fetcher itself ends: by all but what only servers meet.
+  package static let ofFetch = allCases.filter { $0 != .cannotListen }
 
   /// What it says, for the help text.
   package var meaning: String {
     switch self {
     case .finished: "finished"
     case .unsupportedScheme: "the URL's scheme is not supported"
-    case .badUsage: "the command line is wrong"
+    case .badUsage: "the command line is wrong, or asks for a field or method that cannot be sent"
     case .badURL: "the URL is malformed"
     case .cannotResolve: "the host's name was not found"
     case .cannotConnect: "no connection to the host"
-    case .badResponse: "the response breaks the syntax of HTTP, or a limit"
+    case .badResponse: "the response breaks the syntax of HTTP, or has no parts for --parts"
     case .cutShort: "the response ended before it was complete"
     case .failedStatus: "the status is 400 or above, and --fail was given"
     case .cannotWrite: "the output cannot be written"
     case .cannotRead: "a file to send or to play cannot be read"
     case .timedOut: "a time limit was reached"
     case .tlsFailed: "the TLS handshake failed"
+    case .cannotListen: "the server's port cannot be listened on"
     case .tooManyRedirects: "too many redirects"
     case .emptyReply: "the server closed without an answer"
     case .sendFailed: "sending failed"
@@ -47,8 +51,7 @@ package enum ExitCode: Int32, CaseIterable, Sendable {
     case .badCertificate: "the server's certificate is not trusted"
     case .badEncoding: "the content coding cannot be decoded"
     case .redirectRefused: "a redirect cannot be followed"
-    case .tooLarge: "the response is larger than allowed"
-    case .loginDenied: "the login was refused"
+    case .tooLarge: "a limit on what a server may send was passed"
     case .badAuthorityFile: "the file of --cacert cannot be used"
     }
   }

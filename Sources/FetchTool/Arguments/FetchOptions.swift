@@ -129,6 +129,10 @@ package struct FetchOptions: Hashable, Sendable {
       throw ArgumentError("-I asks for a HEAD request and -d for a POST: choose one")
     }
     if recordFile != nil, urls.count > 1 { throw ArgumentError("--record takes one URL: a file is one load") }
+    if recordFile == "-", events != .none || outputs.isEmpty || outputs.contains("-") {
+      throw ArgumentError(
+        "--record - would write to standard output among other things: give -o FILE for the body")
+    }
     if recordsSecrets, recordFile == nil { throw ArgumentError("--record-secrets needs --record FILE") }
     if let method, method.isEmpty { throw ArgumentError("-X needs a method") }
     if events != .none, outputs.contains("-") {

@@ -12,21 +12,25 @@ package enum HelpText {
     followed. Several URLs run at once when each has its own -o; on standard output they come one after the other.
 
       -o, --output FILE       write the body to FILE; the first -o is for the first URL, and so on (- is standard
-                              output, the default). A file that was begun is kept when the load fails. The parts of a
+                              output, the default, where a terminal shows no binary body unless - says so). A file that was begun is kept when the load fails. The parts of a
                               stream are written one after the other.
           --parts DIR         save each part of a multipart/x-mixed-replace stream as DIR/part-000001.jpg and so on
-                              (for several URLs: DIR/1/part-000001.jpg)
+                              (for several URLs: DIR/1/part-000001.jpg). A name ends in .part while the part is not
+                              known to be whole: one in which the stream was cut keeps it. Files of an earlier run
+                              stay unless a part takes their name. What is no stream goes where it would go without
+                              --parts, and is a failure
       -I, --head              send HEAD and print the response's head
       -f, --fail              a status of 400 or above is a failure, its body is not written
       -s, --silent            no progress, and no message about a load that fails: the exit status alone tells
       -S, --show-error        with -s: messages all the same
       -v, --verbose           show connections (*), requests (>) and responses (<) on standard error, secrets as ***
-          --events[=body]     print each callback as a line of JSON in place of the body (=body: with the data)
+          --events[=body]     print each callback as a line of JSON on standard output, where the body goes no more
+                              (=body: with the data)
 
-      -X, --request METHOD    the method
+      -X, --request METHOD    the method of the first request; a redirect may turn POST into GET
       -H, --header LINE       a field "Name: value"; "Name;" for an empty one; "Name:" leaves out one that would be
-                              sent by itself; @FILE reads such lines from FILE
-      -d, --data DATA         send DATA by POST as a form does; @FILE is a file's contents without line ends, @- those
+                              sent by itself; @FILE reads such lines from FILE, but for those that begin with #
+      -d, --data DATA         send DATA by POST as a form does; @FILE is a file's contents without line ends and NULs, @- those
                               of standard input; several are joined by &
       -u, --user USER[:PASS]  the answer when the server asks for a login; a password that is not given is asked for.
                               It is sent only once the server has asked
@@ -39,7 +43,8 @@ package enum HelpText {
       -m, --max-time SECONDS  for the whole of each load (0: no limit)
           --unix-socket PATH  connect to this socket, whatever the URL's host is
 
-          --record FILE       write what goes over the connections to FILE, for --replay, serve and tests
+          --record FILE       write what goes over the connections to FILE, for --replay, serve and tests (- is
+                              standard output)
           --record-secrets    as it is: otherwise passwords, cookies and credentials are masked
           --replay FILE       load what was recorded in FILE again, without the network
 
@@ -47,14 +52,14 @@ package enum HelpText {
       -V, --version           the version
 
 
-    """ + exitCodes(ExitCode.allCases)
+    """ + exitCodes(ExitCode.ofFetch, note: "(the first URL's that failed, when there are several)")
 
   /// `gannet serve --help`.
   package static let serve = """
     usage: gannet serve [flags] FILE…
 
     Plays the server's side of recordings (made by gannet --record) on 127.0.0.1 to any client. Prints the URL to fetch
-    for each FILE, then answers: each recorded request waits for one whole request, whatever its bytes. Recorded hosts
+    for each FILE, on standard error also the method when it is not GET, then answers until Ctrl-C or --count: each recorded request waits for one whole request, whatever its bytes. Recorded hosts
     and ports in Location and in the fields of parts become this server's.
 
       --port N       listen on port N, further recorded hosts and files on the ports after it (default: any free ports)
@@ -66,7 +71,7 @@ package enum HelpText {
 
 
     """
-    + exitCodes([.finished, .badUsage, .cannotConnect, .cannotWrite, .cannotRead, .tlsFailed])
+    + exitCodes([.finished, .badUsage, .cannotWrite, .cannotRead, .tlsFailed, .cannotListen])
 
   /// `gannet demo --help`.
   package static let demo = """
@@ -82,10 +87,12 @@ package enum HelpText {
         0  everything was received as it was recorded
         1  something was not
 
-    """
+    """ + exitCodes([.badUsage, .cannotWrite, .tlsFailed, .cannotListen], heading: false)
 
-  private static func exitCodes(_ codes: [ExitCode]) -> String {
-    var text = "exit status:\n"
+  private static func exitCodes(
+    _ codes: [ExitCode], note: String = "", heading: Bool = true
+  ) -> String {
+    var text = heading ? "exit status\(note.isEmpty ? "" : " " + note):\n" : ""
     for code in codes {
       let number = String(code.rawValue)
       text +=

@@ -9,10 +9,12 @@ final class DemoCommand {
 
   private let loop: EventLoop
   private let identity: LoopbackIdentity
-  private var isWritable = true
+  private var writeFailure: SystemError?
   private var loads = 0
   private var bytes = 0
   private var parts = 0
+  /// How long the loads took that had parts.
+  private var streamSeconds = 0.0
   private var differences: [String] = []
 
   init(on loop: EventLoop) throws(ToolError) {
@@ -28,12 +30,14 @@ final class DemoCommand {
       "Gannet \(GannetVersion.current): fetching recorded answers from a server on 127.0.0.1, through real sockets"
     )
     var time = Duration.zero
-    for (index, scenario) in DemoScenario.all.enumerated() {
+    for (index, scenario) in DemoScenario.all.enumerated() where writeFailure == nil {
       say("\n\(index + 1). \(scenario.title)")
       time += try run(scenario)
     }
     summarize(time)
-    return differences.isEmpty && isWritable ? 0 : 1
+    // Without anybody to read it the demo has failed.
+    if let writeFailure { throw ToolError(.cannotWrite, "standard output: \(writeFailure.words)") }
+    return differences.isEmpty ? 0 : 1
   }
 
   private func run(_ scenario: DemoScenario) throws(ToolError) -> Duration {
@@ -43,7 +47,7 @@ final class DemoCommand {
     let server: PlaybackServer
     do throws(SystemError) {
       server = try PlaybackServer(scenario.recording, on: loop, settings: settings)
-    } catch { throw ToolError(.cannotConnect, "cannot listen on 127.0.0.1: \(error.words)") }
+    } catch { throw ToolError(.cannotListen, "cannot listen on 127.0.0.1: \(error.words)") }
     let request = URLRequest(string: scenario.respell(server.url))
     say("   \(request)")
     var configuration = URLConnection.Configuration()
@@ -59,7 +63,10 @@ final class DemoCommand {
     server.stop()
     loads += 1
     bytes += narrator.byteCount
-    parts += narrator.outcome.finishedParts
+    if narrator.outcome.finishedParts > 0 {
+      parts += narrator.outcome.finishedParts
+      streamSeconds += time / .seconds(1)
+    }
     if let difference = scenario.difference(from: narrator.outcome) {
       differences.append("\(scenario.title): \(difference)")
       say("   NOT AS RECORDED: \(difference)")
@@ -68,18 +75,21 @@ final class DemoCommand {
   }
 
   private func summarize(_ time: Duration) {
-    let seconds = Double(time.components.seconds) + Double(time.components.attoseconds) / 1e18
-    let rate = ProgressMeter.amount(Double(bytes) / max(seconds, 1e-6))
+    let rate = ProgressMeter.decimal(Double(parts) / max(streamSeconds, 1e-6))
     say("")
-    say("\(loads - differences.count) of \(loads) loads came as recorded.")
-    say("\(parts) pictures of the stream were received whole.")
-    say("\(bytes) bytes in \(ProgressMeter.decimal(seconds * 1000)) ms of loading: \(rate)/s.")
+    say(
+      "\(loads - differences.count) of \(loads) loads came as recorded: \(bytes) bytes in \(milliseconds(time)) ms."
+    )
+    say(
+      "\(parts) pictures of the stream were received whole in \(milliseconds(.seconds(streamSeconds))) ms: \(rate) a second."
+    )
     for difference in differences { say("not as recorded: \(difference)") }
   }
 
-  /// Without anybody to read it the demo has failed.
+  private func milliseconds(_ time: Duration) -> String { ProgressMeter.decimal(time / .milliseconds(1)) }
+
   private func say(_ line: String) {
-    guard isWritable else { return }
-    do throws(SystemError) { try OutputFile.standardOutput.write(line + "\n") } catch { isWritable = false }
+    guard writeFailure == nil else { return }
+    do throws(SystemError) { try OutputFile.standardOutput.write(line + "\n") } catch { writeFailure = error }
   }
 }

@@ -8,66 +8,115 @@ final class BodyOutput {
   enum Target: Equatable {
     /// Nowhere: only events are shown.
     case none
-    case standardOutput
+    /// `isAsked`: by `-o -`, so that a terminal gets whatever comes.
+    case standardOutput(isAsked: Bool)
     case file(String)
   }
 
   private let target: Target
-  private let partsFolder: String?
+  private let parts: PartFiles?
   private var file: OutputFile?
-  private var partFile: OutputFile?
-
-  /// How many parts began.
-  private(set) var partCount = 0
+  /// While the body goes to a terminal.
+  private var terminalGuard: TerminalGuard?
 
   /// - Parameters:
   ///   - target: where the whole body goes. Parts that go to files go to standard output no more.
   ///   - partsFolder: where the parts go, each as a file.
   init(_ target: Target, partsFolder: String?) {
     self.target = target
-    self.partsFolder = partsFolder
+    parts = partsFolder.map { PartFiles($0) }
+    if target == .standardOutput(isAsked: false), OutputFile.standardOutput.isTerminal {
+      terminalGuard = TerminalGuard()
+    }
   }
 
   /// Whether parts were to be saved and there was none.
-  var lacksParts: Bool { partsFolder != nil && partCount == 0 }
+  var lacksParts: Bool { parts?.count == 0 }
+  /// The file of a part that was begun and is not known to be whole.
+  var unfinishedPart: String? { parts?.unfinished }
 
   /// Whether the body goes to a terminal.
   var isTerminal: Bool {
-    target == .standardOutput && partsFolder == nil && OutputFile.standardOutput.isTerminal
+    guard case .standardOutput = target else { return false }
+    return parts == nil && OutputFile.standardOutput.isTerminal
   }
 
   /// A response begins: the file is made, also for a body that stays empty.
   func begin(_ response: HTTPURLResponse) throws(ToolError) {
-    partFile = nil
-    if let partsFolder, response.partIndex != nil {
-      partCount += 1
-      let digits = String(partCount)
-      let number = String(repeating: "0", count: max(0, 6 - digits.utf8.count)) + digits
-      partFile = try create("\(partsFolder)/part-\(number).\(FileExtension.of(mimeType: response.mimeType))")
-    }
-    if case .file(let path) = target, file == nil { file = try create(path) }
+    if response.partIndex != nil { try parts?.begin(mimeType: response.mimeType) }
+    if case .file(let path) = target, file == nil { file = try OutputFile(making: path) }
   }
+
+  /// A part is complete.
+  func finishPart() throws(ToolError) { try parts?.finish() }
 
   /// More of the body, or the head in its place.
   func write(_ bytes: Span<UInt8>) throws(ToolError) {
-    if let partFile {
-      try ToolError.writing(partsFolder ?? "") { () throws(SystemError) in try partFile.write(bytes) }
-    }
+    try parts?.write(bytes)
     switch target {
     case .none: break
     case .file(let path):
-      if file == nil { file = try create(path) }
+      if file == nil { file = try OutputFile(making: path) }
       try ToolError.writing(path) { () throws(SystemError) in try file?.write(bytes) }
     case .standardOutput:
-      guard partFile == nil else { return }
+      guard parts?.unfinished == nil else { return }
+      guard terminalGuard?.refuses(bytes) != true else {
+        throw ToolError(
+          .cannotWrite, "the body is binary and is not shown on a terminal; -o FILE saves it, -o - shows it")
+      }
       try ToolError.writing("standard output") { () throws(SystemError) in
         try OutputFile.standardOutput.write(bytes)
       }
     }
   }
+}
 
-  private func create(_ path: String) throws(ToolError) -> OutputFile {
-    try ToolError.writing(path) { () throws(SystemError) in try OutputFile(creating: path) }
+/// The files of a stream's parts. What is not known to be whole has `.part` at the end of its name.
+final class PartFiles {
+  private let folder: String
+  private var file: OutputFile?
+  private var name = ""
+
+  /// How many parts began.
+  private(set) var count = 0
+
+  /// The folder is made with the first part.
+  init(_ folder: String) { self.folder = folder }
+
+  /// The file that is being written, or was when the stream ended.
+  var unfinished: String? { file.map { _ in name + ".part" } }
+
+  func begin(mimeType: String?) throws(ToolError) {
+    if count == 0 {
+      try ToolError.writing(folder) { () throws(SystemError) in try InputFile.makeFolder(folder) }
+    }
+    count += 1
+    let digits = String(count)
+    let number = String(repeating: "0", count: max(0, 6 - digits.utf8.count)) + digits
+    name = "\(folder)/part-\(number).\(FileExtension.of(mimeType: mimeType))"
+    file = try OutputFile(making: name + ".part")
+  }
+
+  func write(_ bytes: Span<UInt8>) throws(ToolError) {
+    guard let file else { return }
+    try ToolError.writing(name + ".part") { () throws(SystemError) in try file.write(bytes) }
+  }
+
+  func finish() throws(ToolError) {
+    guard file != nil else { return }
+    try ToolError.writing(name) { () throws(SystemError) in
+      try OutputFile.rename(name + ".part", to: name)
+    }
+    file = nil
+  }
+}
+
+extension OutputFile {
+  /// Creates the file, or empties the one that is there.
+  fileprivate convenience init(making path: String) throws(ToolError) {
+    do throws(SystemError) { try self.init(creating: path) } catch {
+      throw ToolError(.cannotWrite, "\(path): \(error.words)")
+    }
   }
 }
 

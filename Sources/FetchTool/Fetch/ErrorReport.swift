@@ -1,4 +1,5 @@
 package import Gannet
+import GannetHTTP
 
 extension ExitCode {
   /// The exit status of a load that failed.
@@ -6,7 +7,7 @@ extension ExitCode {
     self =
       switch error.code {
       case .unsupportedURL: .unsupportedScheme
-      case .badURL: .badURL
+      case .badURL: error.isAboutRequest ? .badUsage : .badURL
       case .cannotFindHost, .dnsLookupFailed: .cannotResolve
       case .cannotConnectToHost: .cannotConnect
       case .timedOut: .timedOut
@@ -17,14 +18,15 @@ extension ExitCode {
       case .badServerResponse, .cannotParseResponse: .badResponse
       case .dataLengthExceedsMaximum: .tooLarge
       case .cannotDecodeContentData, .cannotDecodeRawData: .badEncoding
-      case .userCancelledAuthentication, .userAuthenticationRequired: .loginDenied
       case .serverCertificateHasBadDate, .serverCertificateUntrusted, .serverCertificateHasUnknownRoot,
         .serverCertificateNotYetValid:
         .badCertificate
       case .secureConnectionFailed, .clientCertificateRejected, .clientCertificateRequired: .tlsFailed
       case .fileDoesNotExist, .noPermissionsToReadFile, .cannotOpenFile: .cannotRead
       case .cannotCreateFile, .cannotWriteToFile, .cannotRemoveFile, .cannotMoveFile: .cannotWrite
-      case .cancelled, .unknown, .resourceUnavailable: .receiveFailed
+      case .cancelled, .unknown, .resourceUnavailable, .userCancelledAuthentication,
+        .userAuthenticationRequired:
+        .receiveFailed
       case .requestBodyStreamExhausted: .sendFailed
       }
   }
@@ -39,7 +41,36 @@ extension ExitCode {
   }
 }
 
+extension URLRequest {
+  /// The flag that gave what cannot be sent.
+  var unsendablePart: String? {
+    for field in httpFields {
+      let alone = FieldList([(name: field.name, value: field.value)])
+      do throws(RequestError) { try alone.checkForSending() } catch { return "-H \"\(field.name)\"" }
+    }
+    return httpMethod.map { "-X \"\($0)\"" }
+  }
+}
+
+extension ExitCode {
+  /// The flag that helps with a failure, for the end of its sentence.
+  static func flag(for error: ConnectionError) -> String? {
+    switch error.code {
+    case .serverCertificateHasUnknownRoot: " (--cacert FILE trusts another authority)"
+    case .serverCertificateUntrusted where error.reason.hasPrefix("the certificate is self-signed"):
+      " (--cacert FILE)"
+    default: nil
+    }
+  }
+}
+
 extension ConnectionError {
   /// The line for standard error: the URL, the phase, and the reason.
   var sentence: String { "\(url): \(phase.rawValue): \(reason)" }
+
+  /// Whether the method or a field of the request cannot be sent.
+  fileprivate var isAboutRequest: Bool {
+    guard case .syntax(let rule, _, _) = cause else { return false }
+    return [.method, .fieldName, .fieldValue].contains(RequestError.Part(rawValue: rule))
+  }
 }

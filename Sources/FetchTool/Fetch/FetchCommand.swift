@@ -28,6 +28,9 @@ package final class FetchCommand {
 
   /// Runs all loads to their end. Throws the failure of the first URL that has one; all have been complained of.
   package func run() throws(ToolError) {
+    if options.replayFile == nil, let request = waiting.first?.request {
+      say(options.ignoredFields(of: request).map { "-H \($0): not sent as given: the body decides about it" })
+    }
     showProgress()
     if options.hasFileForEach { while !waiting.isEmpty { startNext() } } else { startNext() }
     loop.run()
@@ -42,7 +45,6 @@ package final class FetchCommand {
 
   private func makeLoads() throws(ToolError) -> [FetchLoad] {
     let body = try options.readBody()
-    if let folder = options.partsDirectory { try makeFolder(folder) }
     let settings = FetchLoad.Settings(options, credential: try readCredential())
     var loads: [FetchLoad] = []
     for (index, url) in options.urls.enumerated() {
@@ -50,27 +52,23 @@ package final class FetchCommand {
       loads.append(
         FetchLoad(
           try options.request(for: url, body: body), index: index, tag: tag, settings: settings,
-          output: BodyOutput(target(at: index), partsFolder: try partsFolder(tag)),
+          output: BodyOutput(target(at: index), partsFolder: partsFolder(tag)),
           events: try makeEvents(tag)))
     }
     return loads
   }
 
   private func target(at index: Int) -> BodyOutput.Target {
-    guard index < options.outputs.count else { return options.events == .none ? .standardOutput : .none }
-    return options.outputs[index] == "-" ? .standardOutput : .file(options.outputs[index])
+    guard index < options.outputs.count else {
+      return options.events == .none ? .standardOutput(isAsked: false) : .none
+    }
+    let file = options.outputs[index]
+    return file == "-" ? .standardOutput(isAsked: true) : .file(file)
   }
 
   /// The parts of several loads go to folders of their own.
-  private func partsFolder(_ tag: String?) throws(ToolError) -> String? {
-    guard let folder = options.partsDirectory else { return nil }
-    guard let tag else { return folder }
-    try makeFolder("\(folder)/\(tag)")
-    return "\(folder)/\(tag)"
-  }
-
-  private func makeFolder(_ path: String) throws(ToolError) {
-    try ToolError.writing(path) { () throws(SystemError) in try InputFile.makeFolder(path) }
+  private func partsFolder(_ tag: String?) -> String? {
+    options.partsDirectory.map { folder in tag.map { "\(folder)/\($0)" } ?? folder }
   }
 
   private func readCredential() throws(ToolError) -> URLCredential? {
@@ -105,12 +103,19 @@ package final class FetchCommand {
 
   private func observe() throws(ToolError) {
     var observers: [any TrafficObserver] = []
-    if options.isVerbose { observers.append(TrafficTrace()) }
+    if options.isVerbose {
+      observers.append(TrafficTrace(marksLines: options.hasFileForEach && options.urls.count > 1))
+    }
     if let path = options.recordFile, let load = waiting.first {
+      // A URL that cannot be loaded leaves an earlier recording as it is.
+      guard URLConnection.canHandle(load.request) else {
+        throw ToolError(unloadable: load.request.urlString)
+      }
       let via = options.unixSocket.map { "unix \($0)" }
       recorder = try ToolError.writing(path) { () throws(SystemError) in
         try TrafficRecorder(
-          options.recordedLoad(load.request), to: try OutputFile(creating: path), via: via,
+          options.recordedLoad(load.request),
+          to: path == "-" ? .standardOutput : try OutputFile(creating: path), via: via,
           keepsSecrets: options.recordsSecrets)
       }
     }
@@ -129,6 +134,7 @@ package final class FetchCommand {
     guard !waiting.isEmpty else { return }
     let load = waiting.removeFirst()
     running.append(load)
+    if options.isVerbose { OutputFile.complain("* \(load.announcement)") }
     if let limit = options.maxTime {
       let timer = loop.makeTimer { [weak load] _ in load?.timedOut(after: limit) }
       timer.schedule(at: loop.now + limit)

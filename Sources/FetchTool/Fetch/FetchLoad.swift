@@ -66,12 +66,9 @@ final class FetchLoad: URLConnectionDataDelegate {
 
   /// Ends the load because `limit` has passed.
   func timedOut(after limit: Duration) {
-    let seconds = limit.components
-    let number = Double(seconds.seconds) + Double(seconds.attoseconds) / 1e18
-    let text = number == number.rounded() ? String(Int(number)) : String(number)
     let error = ConnectionError(
       .timedOut, phase: phase, url: FetchLoad.safe(connection?.currentRequest ?? request),
-      reason: "not finished within the \(text) seconds of --max-time")
+      reason: "not finished within \(limit.secondsText) (--max-time)")
     connection?.cancel()
     connection(failed: error)
   }
@@ -88,6 +85,12 @@ final class FetchLoad: URLConnectionDataDelegate {
     return meter.line(label: label, at: seconds, columns: columns, stage)
   }
 
+  /// What is asked for, before anything is known of it.
+  var announcement: String {
+    let number = tag.map { "[\($0)] " } ?? ""
+    return "\(number)\(request.httpMethod ?? "GET") \(FetchLoad.safe(request))"
+  }
+
   /// Whether the body goes to a terminal.
   var writesToTerminal: Bool { output.isTerminal }
 
@@ -102,7 +105,9 @@ final class FetchLoad: URLConnectionDataDelegate {
 
   private func connection(failed error: ConnectionError) {
     events?.didFail(error)
-    end(ToolError(ExitCode(error), error.sentence))
+    let code = ExitCode(error)
+    let flag = code == .badUsage ? request.unsendablePart.map { " (\($0))" } : ExitCode.flag(for: error)
+    end(ToolError(code, error.sentence + (flag ?? "")))
   }
 
   // MARK: Questions
@@ -170,6 +175,7 @@ final class FetchLoad: URLConnectionDataDelegate {
   func connectionDidFinishPart(_ connection: URLConnection) {
     events?.didFinishPart()
     meter.finishedFrame()
+    do throws(ToolError) { try output.finishPart() } catch { stop(error) }
   }
 
   func connection(_ connection: URLConnection, didReceiveTrailers trailers: FieldList) {
@@ -183,9 +189,14 @@ final class FetchLoad: URLConnectionDataDelegate {
     if let response = outerResponse, settings.failsOnStatus, response.statusCode >= 400 {
       return end(statusError(response))
     }
-    if output.lacksParts {
-      OutputFile.complain(
-        "gannet: \(request.urlString): it is not a stream of parts: none was saved")
+    if output.lacksParts, !settings.showsHead {
+      let url = FetchLoad.safe(connection.currentRequest)
+      let isStream = outerResponse?.mimeType == "multipart/x-mixed-replace"
+      let reason = isStream ? "the stream had no part" : "this is no stream of parts"
+      return end(ToolError(.badResponse, "\(url): receiving: \(reason): nothing was saved by --parts"))
+    }
+    note = output.unfinishedPart.map {
+      "\($0): the stream ended within this part, or did not say that it is whole"
     }
     end(nil)
   }
@@ -207,22 +218,5 @@ final class FetchLoad: URLConnectionDataDelegate {
   private static func headText(_ response: HTTPURLResponse) -> String {
     let fields = response.fields.map { "\($0.name): \($0.value)\r\n" }.joined()
     return "\(response.httpVersion) \(response.statusCode) \(response.reasonPhrase)\r\n\(fields)\r\n"
-  }
-}
-
-extension ToolError {
-  /// Why `URLConnection` would not take this URL.
-  init(unloadable url: String) {
-    do throws(URLSyntaxError) {
-      let address = try HTTPURL(url)
-      self.init(
-        .unsupportedScheme,
-        "\(address.withoutUserInfo.text): preparing: the scheme \(address.scheme) is not supported; http and https are"
-      )
-    } catch {
-      let isWithoutScheme = error.rule == .noScheme
-      let hint = isWithoutScheme ? "; did you mean http://\(url)?" : ""
-      self.init(.badURL, "\(url): preparing: \(error.reason)\(hint)")
-    }
   }
 }

@@ -1,5 +1,7 @@
 import Gannet
+import GannetHTTP
 import GannetSockets
+import GannetTLS
 
 extension FetchOptions {
   /// The request for one of the URLs. Reads the files that `-d` and `-H` name; `body` is the same for all URLs.
@@ -13,6 +15,14 @@ extension FetchOptions {
       request.httpFields.append(name: type, value: "application/x-www-form-urlencoded")
     }
     return request
+  }
+
+  /// The fields given with `-H` that are not sent, since the body decides about them.
+  func ignoredFields(of request: URLRequest) -> [String] {
+    ["Content-Length", "Transfer-Encoding"].filter {
+      request.httpFields[$0] != nil
+        || $0 == "Content-Length" && request.omittedFields.contains($0.lowercased())
+    }
   }
 
   /// The body that the `-d` flags make, joined by `&`; nil without one.
@@ -39,7 +49,8 @@ extension FetchOptions {
     case .remove(let name): request.omittedFields.insert(name.lowercased())
     case .file(let path):
       let bytes = try ToolError.reading(path) { () throws(SystemError) in try InputFile.read(path) }
-      for line in String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline) {
+      for line in String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline)
+      where !line.hasPrefix("#") {
         do throws(ArgumentError) {
           let inner = try FieldEdit(String(line))
           guard !line.hasPrefix("@") else { throw ArgumentError("a file of fields names another") }
@@ -61,6 +72,10 @@ extension FetchOptions {
     } else if let authorityFile {
       do throws(SystemError) { _ = try InputFile.read(authorityFile) } catch {
         throw ToolError(.badAuthorityFile, "\(authorityFile): \(error.words)")
+      }
+      // The loads take the same context from its store.
+      do throws(TLSError) { _ = try TLSContext.client(trust: .file(authorityFile)) } catch {
+        throw ToolError(.badAuthorityFile, "--cacert \(authorityFile): \(error)")
       }
       configuration.trust = .file(authorityFile)
     }

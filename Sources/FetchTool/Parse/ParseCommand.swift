@@ -29,12 +29,12 @@ package enum ParseCommand {
       guard let read = try ParseOptions.read(arguments) else { return put(help + "\n", then: 0) }
       options = read
     } catch {
-      OutputFile.complain("gannet parse: \(error.sentence); see gannet parse --help")
+      OutputFile.complain("gannet: \(error.sentence); see gannet parse --help")
       return ExitCode.badUsage.rawValue
     }
     let input: [UInt8]
     do throws(SystemError) { input = try InputFile.read("-") } catch {
-      OutputFile.complain("gannet parse: standard input cannot be read: \(error)")
+      OutputFile.complain("gannet: standard input cannot be read: \(error.words)")
       return ExitCode.cannotRead.rawValue
     }
     let events = events(of: input, options)
@@ -43,7 +43,7 @@ package enum ParseCommand {
 
   private static func put(_ text: String, then status: Int32) -> Int32 {
     do throws(SystemError) { try OutputFile.standardOutput.write(text) } catch {
-      OutputFile.complain("gannet parse: standard output cannot be written: \(error)")
+      OutputFile.complain("gannet: standard output cannot be written: \(error.words)")
       return ExitCode.cannotWrite.rawValue
     }
     return status

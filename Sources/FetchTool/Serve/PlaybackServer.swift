@@ -19,6 +19,8 @@ package final class PlaybackServer {
 
   /// What to fetch: the recorded URL at its listener.
   package let url: String
+  /// The method of the recorded load.
+  package let method: String
   /// Called when a load has been played, with how many there were.
   package var onLoadPlayed: ((Int) -> Void)?
   /// Called when the last client has gone after `stop()`.
@@ -38,6 +40,7 @@ package final class PlaybackServer {
   {
     self.loop = loop
     self.settings = settings
+    method = recording.load.method
     let stage = PlaybackStage(recording)
     self.stage = stage
     let secure = Self.secureOrigins(stage.origins, settings)

@@ -53,6 +53,10 @@ struct ServeCommand {
     try ToolError.writing("standard output") { () throws(SystemError) in
       try OutputFile.standardOutput.write(servers.map { $0.url + "\n" }.joined())
     }
+    for (file, server) in zip(files, servers) where server.method != "GET" {
+      OutputFile.complain("gannet: \(file): recorded with \(server.method): fetch it with that method")
+    }
+    if count == nil, OutputFile.standardError.isTerminal { OutputFile.complain("gannet: Ctrl-C ends this") }
     if let count { stop(servers, after: count, loop) }
     loop.runForever()
   }
@@ -78,7 +82,7 @@ struct ServeCommand {
       throw ToolError(.cannotRead, "\(file): nothing was recorded in it")
     }
     do throws(SystemError) { return try PlaybackServer(recording, on: loop, settings: settings) } catch {
-      throw ToolError(.cannotConnect, "\(file): cannot listen on port \(settings.port): \(error.words)")
+      throw ToolError(.cannotListen, "\(file): cannot listen on port \(settings.port): \(error.words)")
     }
   }
 

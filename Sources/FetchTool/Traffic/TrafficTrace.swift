@@ -11,6 +11,10 @@ final class TrafficTrace: TrafficObserver {
   }
 
   private let state = Mutex(State())
+  private let marksLines: Bool
+
+  /// `marksLines`: each line of a head tells its connection, since several are open at once.
+  init(marksLines: Bool) { self.marksLines = marksLines }
 
   func opened(_ connection: ConnectionDescription) {
     let number = state.withLock { state in
@@ -24,11 +28,22 @@ final class TrafficTrace: TrafficObserver {
   }
 
   func sent(_ bytes: Span<UInt8>, on connection: UInt64) {
-    state.withLock { $0.tracers[connection]?.heads.sent(bytes) { OutputFile.complain($0) } }
+    state.withLock { state in
+      let mark = mark(state.tracers[connection]?.number)
+      state.tracers[connection]?.heads.sent(bytes) { OutputFile.complain(mark + $0) }
+    }
   }
 
   func received(_ bytes: Span<UInt8>, on connection: UInt64) {
-    state.withLock { $0.tracers[connection]?.heads.received(bytes) { OutputFile.complain($0) } }
+    state.withLock { state in
+      let mark = mark(state.tracers[connection]?.number)
+      state.tracers[connection]?.heads.received(bytes) { OutputFile.complain(mark + $0) }
+    }
+  }
+
+  private func mark(_ number: Int?) -> String {
+    guard marksLines, let number else { return "" }
+    return "(\(number)) "
   }
 
   func ended(_ connection: UInt64, reset: Bool) {

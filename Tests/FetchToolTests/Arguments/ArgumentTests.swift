@@ -93,6 +93,7 @@ struct FetchOptionsTests {
     (["u", "-m", "-1"], "seconds"),
     (["u", "-m", "inf"], "seconds"), (["u", "-H", "novalue"], "-H takes"), (["u", "--events=all"], "=body"),
     (["u", "--events", "-o", "-"], "standard output"), (["u", "-X", ""], "-X needs"),
+    (["u", "--record", "-"], "-o FILE"), (["u", "--record", "-", "-o", "-"], "-o FILE"),
   ])
   func saysWhatIsWrong(_ words: [String], _ part: String) {
     let error = #expect(throws: ArgumentError.self) {

@@ -32,6 +32,40 @@ struct ExitCodeTests {
     #expect(ExitCode(ConnectionError(code, phase: .preparing, url: "", reason: "")).rawValue == status)
   }
 
+  @Test(
+    arguments: [("method", 2), ("field name", 2), ("field value", 2), ("bad-host", 3)] as [(String, Int32)])
+  func whatCannotBeSentIsTheCommandLinesFault(_ rule: String, _ status: Int32) {
+    let error = ConnectionError(
+      .badURL, phase: .preparing, url: "", cause: .syntax(rule: rule, byte: 32, offset: 0), reason: "")
+    #expect(ExitCode(error).rawValue == status)
+  }
+
+  @Test(
+    arguments: [
+      ("localhost:29080/x", 1, "http://localhost:29080/x"), ("127.0.0.1:1/x", 3, "http://127.0.0.1:1/x"),
+      ("[::1]:1/", 3, "http://[::1]:1/"), ("a/b", 3, "http://a/b"), ("https//x", 3, "https://x"),
+      ("/a/b", 3, nil), ("", 3, nil), ("mailto:me", 1, nil), ("ftp://a/", 1, nil), ("http://", 3, nil),
+    ] as [(String, Int32, String?)])
+  func hintsAtTheURLThatWasMeant(_ text: String, _ status: Int32, _ meant: String?) {
+    let error = ToolError(unloadable: text)
+    #expect(error.code.rawValue == status)
+    if let meant {
+      #expect(error.sentence.hasSuffix("; did you mean \(meant)?"))
+    } else {
+      #expect(!error.sentence.contains("did you mean"))
+    }
+  }
+
+  @Test func namesTheByteThatNoHostHas() {
+    #expect(ToolError(unloadable: "http://a^b/").sentence.hasSuffix(": “^” at offset 8"))
+    #expect(ToolError(unloadable: "http://a\nb/").sentence.hasSuffix(": byte 10 at offset 8"))
+  }
+
+  @Test(arguments: [(1.0, "1 second"), (2, "2 seconds"), (0.5, "0.5 seconds")])
+  func secondsAreWritten(_ seconds: Double, _ text: String) {
+    #expect(Duration.seconds(seconds).secondsText == text)
+  }
+
   @Test func noFailureIsASuccess() {
     for code in ConnectionError.Code.allCases {
       #expect(ExitCode(ConnectionError(code, phase: .preparing, url: "", reason: "")) != .finished)
@@ -39,7 +73,8 @@ struct ExitCodeTests {
   }
 
   @Test func everyStatusIsInTheHelpText() {
-    for code in ExitCode.allCases {
+    #expect(HelpText.serve.contains("45  \(ExitCode.cannotListen.meaning)\n"))
+    for code in ExitCode.ofFetch {
       #expect(HelpText.fetch.contains("\(code.rawValue)  \(code.meaning)\n"))
     }
   }

@@ -95,6 +95,73 @@ struct FetchCommandTests {
     #expect(trial.contents("all") == "onetwo")
   }
 
+  @Test func aPartThatWasCutKeepsAnotherName() throws {
+    let trial = try FetchTrial()
+    let field = "--B\r\nContent-Type: image/jpeg\r\nContent-Length: "
+    let url = try trial.serve(
+      "HTTP/1.1 200 OK\r\nContent-Type: multipart/x-mixed-replace; boundary=B\r\n\r\n"
+        + "\(field)3\r\n\r\none\r\n\(field)9\r\n\r\ntwo", ends: true)
+    #expect(try trial.fetch([url, "--parts", trial.folder + "/a/parts"]) == .cutShort)
+    #expect(trial.contents("a/parts/part-000001.jpg") == "one")
+    #expect(trial.contents("a/parts/part-000001.jpg.part") == nil)
+    #expect(trial.contents("a/parts/part-000002.jpg") == nil)
+    #expect(trial.contents("a/parts/part-000002.jpg.part") == "two")
+  }
+
+  @Test func whatIsNoStreamHasNoPartsToSave() throws {
+    let trial = try FetchTrial()
+    let parts = trial.folder + "/parts"
+    let url = try trial.serve(Self.answer("text"))
+    #expect(try trial.fetch([url, "--parts", parts, "-o", trial.folder + "/a"]) == .badResponse)
+    #expect(trial.contents("a") == "text")
+    #expect(!FileManager.default.fileExists(atPath: parts))
+  }
+
+  @Test func theStatusIsThatOfTheFirstURLThatFailed() throws {
+    let trial = try FetchTrial()
+    let cut = try trial.serve("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc", ends: true)
+    let files = ["a", "b", "c"].flatMap { ["-o", trial.folder + "/" + $0] }
+    let there = try trial.serve(Self.answer("yes"))
+    #expect(try trial.fetch(["-s", there, cut, "no-url"] + files) == .cutShort)
+    #expect(try trial.fetch(["-s", "no-url", there, cut] + files) == .badURL)
+  }
+
+  @Test func aFileOfFieldsHasComments() throws {
+    let trial = try FetchTrial()
+    try Data("# why\nA: b\n".utf8).write(to: URL(filePath: trial.folder + "/h"))
+    let url = try trial.serve(Self.answer("x"))
+    let words = [
+      url, "-H", "@" + trial.folder + "/h", "-o", trial.folder + "/a", "--record", trial.folder + "/r",
+    ]
+    #expect(try trial.fetch(words) == .finished)
+    #expect(trial.contents("r")?.contains("\nfield A: b\n") == true)
+    #expect(trial.contents("r")?.contains("# why") == false)
+  }
+
+  @Test func aURLThatCannotBeLoadedLeavesAnEarlierRecording() throws {
+    let trial = try FetchTrial()
+    let file = trial.folder + "/r"
+    try Data("kept".utf8).write(to: URL(filePath: file))
+    #expect(throws: ToolError.self) {
+      var options = FetchOptions()
+      options.urls = ["nonsense"]
+      options.recordFile = file
+      _ = try FetchCommand(options, on: trial.loop)
+    }
+    #expect(trial.contents("r") == "kept")
+  }
+
+  @Test(
+    arguments: [
+      ([Array("text".utf8)], false), ([[0x89, 0, 1]], true), ([[65], [0]], true),
+      ([[UInt8](repeating: 65, count: 1999), [65, 0]], false),
+      ([[UInt8](repeating: 65, count: 1999), [0]], true),
+    ] as [([[UInt8]], Bool)])
+  func terminalsAreSparedBinaryBodies(_ pieces: [[UInt8]], _ refuses: Bool) {
+    var terminal = TerminalGuard()
+    #expect(pieces.reduce(false) { $0 || terminal.refuses($1.span) } == refuses)
+  }
+
   @Test func aServerThatStallsMeetsTheLimit() throws {
     let trial = try FetchTrial()
     let silent = try Listener(on: trial.loop)
@@ -129,5 +196,10 @@ struct FetchCommandTests {
     #expect(try trial.fetch([url, "-o", trial.folder + "/none/a"]) == .cannotWrite)
     #expect(try trial.fetch([url, "-d", "@" + trial.folder + "/none"]) == .cannotRead)
     #expect(try trial.fetch([url, "--cacert", trial.folder + "/none"]) == .badAuthorityFile)
+    let noCertificate = trial.folder + "/text"
+    try Data("none here".utf8).write(to: URL(filePath: noCertificate))
+    #expect(try trial.fetch([url, "--cacert", noCertificate]) == .badAuthorityFile)
+    #expect(try trial.fetch([url, "-H", "a b: c"]) == .badUsage)
+    #expect(try trial.fetch([url, "-X", "G T"]) == .badUsage)
   }
 }
