@@ -17,6 +17,7 @@ let package = Package(
     program("OwnLoop"),
     program("RunLoopThread", ["Gannet", "GannetFoundation"]),
     program("MainQueue"),
+    program("Queue"),
     program("TaskExecutor"),
     program("PlainAwait"),
   ]

@@ -27,7 +27,9 @@ expect() {
   fi
   echo "consumer: $1 prints \"${3//$'\n'/; }\""
 }
-for program in OwnLoop RunLoopThread MainQueue TaskExecutor PlainAwait; do expect $program '/bytes?n=300000' '200 300000'; done
+for program in OwnLoop RunLoopThread MainQueue Queue TaskExecutor PlainAwait; do
+  expect $program '/bytes?n=300000' '200 300000'
+done
 expect Smallest /small 'status 200, 100 bytes'
 expect Answers /away 'status 302'
 expect Answers /login 'status 200'
