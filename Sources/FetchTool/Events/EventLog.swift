@@ -2,7 +2,7 @@ package import Gannet
 package import GannetHTTP
 package import GannetTLS
 
-/// Tells each callback of a load as a line of JSON (design section 6.1).
+/// Tells each callback of a load as a line of JSON (docs/INTERFACES.md).
 package final class EventLog {
   private let tag: String?
   private let includesBodies: Bool

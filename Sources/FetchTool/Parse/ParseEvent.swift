@@ -1,7 +1,7 @@
 import FoundationEssentials
 package import GannetHTTP
 
-/// One line of what `gannet parse` prints (design section 6.2).
+/// One line of what `gannet parse` prints (docs/INTERFACES.md).
 package enum ParseEvent: Hashable, Sendable {
   case informational(ResponseHead)
   case head(ResponseHead, BodyFraming)

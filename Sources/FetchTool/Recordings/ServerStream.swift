@@ -177,7 +177,7 @@ extension ServerStream {
   }
 
   /// Where to cut the stream in two: everywhere while it is short, else where something else than data is near, and
-  /// at a sample of the rest (design section 6.2).
+  /// at a sample of the rest (docs/INTERFACES.md).
   package var cuts: [Int] {
     let data = responses.flatMap { response in
       layout(of: response).data.flatMap { Self.places(of: $0, in: response.body) }

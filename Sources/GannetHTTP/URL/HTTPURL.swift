@@ -1,7 +1,7 @@
 /// An absolute URL: an immutable value that keeps the text it was given and knows its canonical form.
 ///
 /// The parts (`host`, `path`, …) are those of the canonical form, which is what a request is made of; `text`
-/// is the only thing that still shows how the URL was written. Canonical is (design section 4, rule 7):
+/// is the only thing that still shows how the URL was written. Canonical is (docs/CONTRACT.md, rule 7):
 /// - scheme and host in lower case, the scheme's default port dropped, an empty path as `/`;
 /// - percent-escapes of the host decoded; numbers in any base as a dotted IPv4 address (`0x7f.1` →
 ///   `127.0.0.1`), an IPv6 address in its shortest form (RFC 5952);

@@ -48,7 +48,7 @@ struct URLParser {
   }
 
   /// The place after the slashes that announce an authority, or nil when there are none. Servers write
-  /// `https:/host` and `https:///host` too; of a caller these are mistakes (design section 4, rule 1: http
+  /// `https:/host` and `https:///host` too; of a caller these are mistakes (docs/CONTRACT.md, rule 1: http
   /// without a host).
   private func authorityStart(_ input: Span<UInt8>, _ start: Int, _ end: Int) throws(URLSyntaxError) -> Int? {
     if isSpecial, author == .peer {

@@ -24,7 +24,7 @@ public struct SyntaxError: Error, Hashable, Sendable {
 }
 
 extension SyntaxError {
-  /// The rules, by stable names: tools read them (design section 6).
+  /// The rules, by stable names: tools read them (docs/INTERFACES.md).
   public enum Rule: String, Sendable, CaseIterable {
     // The head (RFC 9112 sections 2 to 5).
     case statusLine = "status-line"

@@ -1,5 +1,5 @@
 /// One recorded load: what was asked for and every byte that went each way, the contents of a `.wire` file
-/// (format: docs/FIXTURES.md; design section 6.3). Bytes are those inside TLS.
+/// (format: docs/FIXTURES.md). Bytes are those inside TLS.
 package struct Recording: Hashable, Sendable {
   /// What is loaded on replay.
   package var load: Load

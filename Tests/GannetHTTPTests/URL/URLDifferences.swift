@@ -9,10 +9,10 @@ enum URLDifference: String, Comparable {
   case encoding
   /// A host that isn't ASCII needs the IDNA tables, which are not part of this layer.
   case nonASCIIHost
-  /// A caller's text with control characters is refused (design section 7); a server's is repaired as in the
+  /// A caller's text with control characters is refused (docs/TOLERANCES.md); a server's is repaired as in the
   /// standard.
   case control
-  /// A caller's `http:/x`, `http:x` and `http:///x` have no host (design section 4, rule 1).
+  /// A caller's `http:/x`, `http:x` and `http:///x` have no host (docs/CONTRACT.md, rule 1).
   case slashes
   /// file: URLs are read by RFC 3986; drive letters and the hosts of files are no matter of HTTP.
   case file

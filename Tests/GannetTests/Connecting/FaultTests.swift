@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// One exchange that comes by a redirect, a challenge, a body both ways, chunks and trailers, broken at every byte of
-/// both directions: exactly one terminal callback, never two, never none (design section 4, rule 5).
+/// both directions: exactly one terminal callback, never two, never none (docs/CONTRACT.md, rule 5).
 @Suite struct FaultTests {
   private static let answers: [Answer] = [
     .ok("gone", status: "307 T", "Location: /b\r\n"),

@@ -3,7 +3,7 @@ import GannetSockets
 import TestSupport
 import Testing
 
-/// Exactly one terminal callback, and none after `cancel()` (design section 4, rules 2, 3 and 5).
+/// Exactly one terminal callback, and none after `cancel()` (docs/CONTRACT.md, rules 2, 3 and 5).
 @Suite struct CancelTests {
   /// A load that comes by every callback there is.
   private static func server() -> ScriptedServer {

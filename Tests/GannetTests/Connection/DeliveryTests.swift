@@ -3,7 +3,7 @@ import GannetSockets
 import TestSupport
 import Testing
 
-/// What a delegate is told, and in which order (design section 4, rules 1 to 7, 12 and 13).
+/// What a delegate is told, and in which order (docs/CONTRACT.md).
 @Suite struct DeliveryTests {
   struct Row: Sendable, CustomTestStringConvertible {
     var testDescription: String { name }

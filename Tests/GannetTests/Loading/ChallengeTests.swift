@@ -4,7 +4,7 @@ import GannetSockets
 import TestSupport
 import Testing
 
-/// Basic challenges: who is asked, what is sent, and what an answer that comes later does (design section 4, rule 8).
+/// Basic challenges: who is asked, what is sent, and what an answer that comes later does (docs/CONTRACT.md, rule 8).
 @Suite struct ChallengeTests {
   private static func unauthorized(
     _ fields: String = "WWW-Authenticate: Basic realm=\"r\"\r\n", body: String = "no",
