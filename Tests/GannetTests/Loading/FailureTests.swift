@@ -3,8 +3,8 @@ import GannetSockets
 import TestSupport
 import Testing
 
-/// What each kind of bad answer gets: code, phase, cause, and for syntax the rule, the byte and where it is (design
-/// section 4, rule 11), the same however the bytes were cut.
+/// What each kind of bad answer gets: code, phase, cause, and for syntax the rule, the byte and where it is
+/// (docs/CONTRACT.md, rule 10), the same however the bytes were cut.
 @Suite struct FailureTests {
   struct Row: Sendable, CustomTestStringConvertible {
     var testDescription: String { name }

@@ -3,8 +3,8 @@ import GannetSockets
 import TestSupport
 import Testing
 
-/// Redirects as a load makes them: what the next request holds, what the delegate sees and may answer (design section
-/// 4, rules 6 and 7). What is decided is `RedirectPolicy`'s, and tested there.
+/// Redirects as a load makes them: what the next request holds, what the delegate sees and may answer
+/// (docs/CONTRACT.md, rules 6 and 7). What is decided is `RedirectPolicy`'s, and tested there.
 @Suite struct RedirectTests {
   private static func redirect(_ status: Int, to location: String, body: String = "gone") -> Answer {
     .ok(body, status: "\(status) R", "Location: \(location)\r\n")
