@@ -82,7 +82,10 @@ extension MixedReplaceSplitter {
     var end = lineFeed
     if window[end - 1] == .carriageReturn { end -= 1 }
     while window[end - 1].isBlank { end -= 1 }
-    guard end - start > 2, lineFeed < DelimiterScanner.longestToken else { return giveUpSplitting() }
+    // A blank after the dashes begins a comment or a signature rather than a boundary.
+    guard end - start > 2, !window[start + 2].isBlank, lineFeed < DelimiterScanner.longestToken else {
+      return giveUpSplitting()
+    }
     scanner = DelimiterScanner(token: Array(copying: window.extracting(start..<end)))
     state = .fieldsStart
     return .moved(lineFeed + 1)

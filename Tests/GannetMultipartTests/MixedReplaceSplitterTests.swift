@@ -138,6 +138,8 @@ private let firstPartCases = [
   StreamCase(
     "no boundary and no delimiter", boundary: nil, "\r\n-+picture", ["unsplit", "data \r\n-+picture"]),
   StreamCase("no boundary, only dashes", boundary: nil, "--\r\none", ["unsplit", "data --\r\none"]),
+  StreamCase(
+    "no boundary, a comment", boundary: nil, "-- one\nA: 1\n\ntwo", ["unsplit", "data -- one\nA: 1\n\ntwo"]),
   StreamCase("no boundary, nothing but a line end", boundary: nil, "\r\n", ["unsplit", "data \r\n"]),
 ]
 
