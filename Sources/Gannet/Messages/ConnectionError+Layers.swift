@@ -99,7 +99,7 @@ extension ConnectionError {
     case .unsupportedScheme(let scheme):
       self.init(
         .unsupportedURL, phase: .receiving, url: url,
-        reason: "the redirect leads to a \(scheme) URL, which cannot be loaded")
+        reason: "the redirect leads to a URL of the scheme \(scheme), which cannot be loaded")
     }
   }
 }

@@ -35,8 +35,9 @@ extension TLSEngine {
     // Before TLS 1.3 there was no alert of its own: servers send what they like once the certificate is missing.
     let isAboutCertificate = alert == Alert.handshakeFailure || Alert.concernsCertificate(alert)
     if !context.isServer, alert == Alert.certificateRequired || (requested && isAboutCertificate) {
+      let detail = alert == Alert.certificateRequired ? "" : ": \(words)"
       return TLSError(
-        .clientCertificateRequired, code: code, "the server requires a client certificate: \(words)")
+        .clientCertificateRequired, code: code, "the server requires a client certificate\(detail)")
     }
     guard unsafe !wire.pointee.refusedRenegotiation else {
       return TLSError(
