@@ -31,6 +31,16 @@ expect 60 'certificate' "https://localhost:$tls/hello.txt"
 expect 60 '"phase":"handshaking"' --events "https://localhost:$tls/hello.txt"
 expect 0 '"event":"didFinishLoading"' --events --cacert "$work/certificate.pem" "https://localhost:$tls/hello.txt"
 expect 0 'Hello from a real server.' -k "https://localhost:$tls/hello.txt"
+
+# Standard streams that come closed: what is shown on them goes into no socket, and a body to one is not lost in silence.
+"$gannet" -v -o "$work/body" "$at/hello.txt" <&- >&- 2>&-
+cmp "$work/body" "$work/site/hello.txt"
+status=0
+"$gannet" "$at/hello.txt" >&- 2>/dev/null || status=$?
+[ $status -eq 23 ] || { echo "shown: a closed standard output gave $status" >&2; exit 1; }
+echo "shown: closed standard streams"
+expect 8 'no stream of parts' --parts "$work/none" "$at/hello.txt"
+[ ! -e "$work/none" ] || { echo "shown: a folder for no parts" >&2; exit 1; }
 end_all
 
 # Accepts, and says nothing.
@@ -43,6 +53,9 @@ end_all
 expect 7 'onnect' "http://127.0.0.1:$stalled/"
 expect 3 'no host' "http://"
 expect 1 'scheme' "gopher://example.org/"
+expect 1 'did you mean http://localhost:1/x?' localhost:1/x
+expect 2 '-H "a b"' -H 'a b: c' "http://127.0.0.1:$stalled/"
+expect 77 '--cacert' --cacert "$here/shown.sh" "http://127.0.0.1:$stalled/"
 
 if have ffmpeg; then
   port=$(free_port)

@@ -8,8 +8,9 @@ package enum HelpText {
            gannet serve [flags] FILE…    play recordings to any client
            gannet help [COMMAND]         this text, or that of a command
 
-    Fetches each URL over HTTP/1.1, http or https. Flags mean what they mean in curl, except that redirects are
-    followed. Several URLs run at once when each has its own -o; on standard output they come one after the other.
+    Fetches each URL over HTTP/1.1, http or https. Flags are curl's where both have them, but redirects are
+    followed, gzip is asked for and undone always, and -u is sent once the server asks. Several URLs run at once when
+    each has its own -o; on standard output they come one after the other.
 
       -o, --output FILE       write the body to FILE; the first -o is for the first URL, and so on (- is standard
                               output, the default, where a terminal shows no binary body unless - says so). A file that was begun is kept when the load fails. The parts of a

@@ -42,13 +42,22 @@ extension ExitCode {
 }
 
 extension URLRequest {
-  /// The flag that gave what cannot be sent.
-  var unsendablePart: String? {
+  /// Why the method or a field cannot be sent, with the flag that gave it.
+  var unsendable: String? {
     for field in httpFields {
-      let alone = FieldList([(name: field.name, value: field.value)])
-      do throws(RequestError) { try alone.checkForSending() } catch { return "-H \"\(field.name)\"" }
+      if let error = Self.failure("GET", [(name: field.name, value: field.value)]) {
+        return "-H \"\(field.name)\": \(error.reason)"
+      }
     }
-    return httpMethod.map { "-X \"\($0)\"" }
+    let method = httpMethod ?? "GET"
+    return Self.failure(method, []).map { "-X \"\(method)\": \($0.reason)" }
+  }
+
+  private static func failure(_ method: String, _ fields: [(name: String, value: String)]) -> RequestError? {
+    var bytes: [UInt8] = []
+    let head = RequestHead(method: method, target: "/", fields: FieldList(fields))
+    do throws(RequestError) { try head.append(to: &bytes) } catch { return error }
+    return nil
   }
 }
 

@@ -48,10 +48,13 @@ package final class FetchCommand {
     let settings = FetchLoad.Settings(options, credential: try readCredential())
     var loads: [FetchLoad] = []
     for (index, url) in options.urls.enumerated() {
+      let request = try options.request(for: url, body: body)
+      // With events the load itself tells of it.
+      if options.events == .none, let reason = request.unsendable { throw ToolError(.badUsage, reason) }
       let tag = options.urls.count > 1 ? String(index + 1) : nil
       loads.append(
         FetchLoad(
-          try options.request(for: url, body: body), index: index, tag: tag, settings: settings,
+          request, index: index, tag: tag, settings: settings,
           output: BodyOutput(target(at: index), partsFolder: partsFolder(tag)),
           events: try makeEvents(tag)))
     }

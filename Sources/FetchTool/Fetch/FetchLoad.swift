@@ -106,8 +106,7 @@ final class FetchLoad: URLConnectionDataDelegate {
   private func connection(failed error: ConnectionError) {
     events?.didFail(error)
     let code = ExitCode(error)
-    let flag = code == .badUsage ? request.unsendablePart.map { " (\($0))" } : ExitCode.flag(for: error)
-    end(ToolError(code, error.sentence + (flag ?? "")))
+    end(ToolError(code, error.sentence + (ExitCode.flag(for: error) ?? "")))
   }
 
   // MARK: Questions
