@@ -20,8 +20,10 @@ enum RunLoopHosts {
       if let host = hosts[place] { return .success(host) }
       return Result { () throws(SystemError) in
         let attachment = RunLoopAttachment(modes: place.modes)
-        let host = try LoopHost(EventLoop()) { attachment.attached(to: $0) }
-        find(runLoop, modes, attachment) { forget(place) }
+        let host = try LoopHost(EventLoop(), isOfMainThread: runLoop === RunLoop.main) {
+          attachment.attached(to: $0)
+        }
+        find(runLoop, modes, attachment, ThreadEnd { forget(place) })
         hosts[place] = host
         return host
       }
@@ -36,28 +38,55 @@ enum RunLoopHosts {
   /// Finds the Core Foundation run loop beneath a Foundation one. Only its own thread can ask for it, and a timer is
   /// what reaches a run loop that waits on another thread: `perform` does not wake it on Linux.
   private static func find(
-    _ runLoop: RunLoop, _ modes: [RunLoop.Mode], _ attachment: RunLoopAttachment,
-    threadEnded: @escaping @Sendable () -> Void
+    _ runLoop: RunLoop, _ modes: [RunLoop.Mode], _ attachment: RunLoopAttachment, _ threadEnd: ThreadEnd
   ) {
-    if runLoop === RunLoop.main { return attachment.found(CFRunLoopGetMain()) }
-    let arrive: @Sendable () -> Void = {
-      attachment.found(CFRunLoopGetCurrent())
-      // Foundation lets go of a thread's dictionary when the thread ends.
-      let key = "gannet.run-loop-hosts"
-      let ends = Thread.current.threadDictionary[key] as? [ThreadEnd] ?? []
-      Thread.current.threadDictionary[key] = ends + [ThreadEnd(threadEnded)]
+    if runLoop === RunLoop.main {
+      threadEnd.neverComes()
+      return attachment.found(CFRunLoopGetMain())
     }
-    if runLoop === RunLoop.current { return arrive() }
-    let timer = Timer(timeInterval: 0, repeats: false) { _ in arrive() }
+    if runLoop === RunLoop.current { return arrive(attachment, threadEnd) }
+    let timer = Timer(timeInterval: 0, repeats: false) { [weak threadEnd] _ in
+      if let threadEnd { arrive(attachment, threadEnd) }
+    }
     for mode in modes { runLoop.add(timer, forMode: mode) }
+    // A run loop that is let go without having run lets this go, and with it `threadEnd`; its timers it forgets.
+    runLoop.perform(inModes: modes) { arrive(attachment, threadEnd) }
+  }
+
+  /// On the run loop's thread.
+  private static func arrive(_ attachment: RunLoopAttachment, _ threadEnd: ThreadEnd) {
+    guard threadEnd.isFirstArrival() else { return }
+    // Foundation lets go of a thread's dictionary when the thread ends.
+    let key = "gannet.run-loop-hosts"
+    let ends = Thread.current.threadDictionary[key] as? [ThreadEnd] ?? []
+    Thread.current.threadDictionary[key] = ends + [threadEnd]
+    attachment.found(CFRunLoopGetCurrent())
   }
 }
 
-/// Says that its thread has ended.
-private final class ThreadEnd {
-  private let tell: () -> Void
-  init(_ tell: @escaping () -> Void) { self.tell = tell }
-  deinit { tell() }
+/// Says, when it is let go, that the thread that had it has ended.
+private final class ThreadEnd: Sendable {
+  private enum State: Sendable { case onItsWay, there, never }
+  private let state = Guarded(State.onItsWay)
+  private let tell: @Sendable () -> Void
+
+  init(_ tell: @escaping @Sendable () -> Void) { self.tell = tell }
+
+  deinit {
+    if case .never = state.withLock({ $0 }) { return }
+    tell()
+  }
+
+  /// The thread is the main one.
+  func neverComes() { state.withLock { $0 = .never } }
+
+  func isFirstArrival() -> Bool {
+    state.withLock { state in
+      guard case .onItsWay = state else { return false }
+      state = .there
+      return true
+    }
+  }
 }
 
 /// The source in a run loop. Attached and detached from any thread; Core Foundation's run loops allow that.
@@ -104,8 +133,11 @@ private final class RunLoopAttachment: LoopAttachment {
   private func update(_ state: inout State) {
     guard let runLoop = state.runLoop, let source = state.source else { return }
     for mode in modes {
+      // Core Foundation knows the common modes by the constant itself, not by its text.
       // SAFETY: the text is read within the call.
-      let name = unsafe CFStringCreateWithCString(nil, mode, RunLoopAttachment.utf8)
+      let name =
+        unsafe mode == RunLoop.Mode.common.rawValue
+        ? kCFRunLoopCommonModes : CFStringCreateWithCString(nil, mode, RunLoopAttachment.utf8)
       if state.isWanted {
         CFRunLoopAddSource(runLoop, source, name)
       } else {

@@ -31,6 +31,8 @@ final class LoopClient: LoopResident {
   private var expiry: LoopTimer?
   private var inactivity: LoopTimer?
   private var lastLoadID: UInt64 = 0
+  /// The class of the delegate last found to be callable here: mostly there is but one.
+  private var callableClass: ObjectIdentifier?
   private var scratch: [[UInt8]] = []
   /// Whether the loop is being shut down: nothing is opened any more for who waits.
   private var isEnding = false
@@ -68,14 +70,25 @@ final class LoopClient: LoopResident {
   // MARK: Loads
 
   func begin(_ connection: URLConnection) {
-    let (delegate, hostFailure) = connection.takeDelegate()
+    let (box, hostFailure) = connection.takeDelegate()
     guard !connection.isCancelled.load(ordering: .acquiring) else { return }
+    if let box, !mayCall(box.delegate) { return refuse(connection, box, hostFailure) }
     lastLoadID += 1
-    let load = LoadDriver(lastLoadID, connection, delegate, on: self)
+    let load = LoadDriver(lastLoadID, connection, box?.delegate, on: self)
     loads[ObjectIdentifier(connection)] = load
     loop.retain()
-    if isEnding { return load.hostEnded() }
-    if let hostFailure { load.fail(hostFailure) } else { load.start() }
+    if let hostFailure { return load.fail(hostFailure) }
+    if loop.isEnding { load.hostEnded() } else { load.start() }
+  }
+
+  /// Whether the delegate may be called on this loop's thread, whatever actor it belongs to.
+  private func mayCall(_ delegate: any URLConnectionDelegate) -> Bool {
+    let identity = ObjectIdentifier(type(of: delegate))
+    if identity == callableClass { return true }
+    let isOfMainThread = LoopHost.hosting(loop)?.isOfMainThread ?? false
+    guard isOfMainThread || DelegateIsolation.allowsCalls(delegate) else { return false }
+    callableClass = identity
+    return true
   }
 
   /// A load was cancelled. One that has not begun lets its delegate go here, on its host.

@@ -16,6 +16,8 @@ package final class LoopHost: @unchecked Sendable {
   package let loop: EventLoop
   /// Watches the loop's descriptor and calls `turn()`, serially, whenever it is readable.
   private let attach: @Sendable (LoopHost) -> any LoopAttachment
+  /// Whether its turns are the main thread's, or the main queue's once `dispatchMain()` has ended that thread.
+  let isOfMainThread: Bool
   private let driver = Guarded(Driver.nobody)
   /// Posts that have made sure of a driver and not delivered their job yet: it must not leave.
   private let posts = Atomic<Int>(0)
@@ -24,33 +26,51 @@ package final class LoopHost: @unchecked Sendable {
   private enum Driver {
     case nobody
     case host(any LoopAttachment)
-    /// The loop's own thread, in `EventLoop.run()`.
-    case thread
+    /// The loop's own thread, in `EventLoop.run()`, so many deep.
+    case thread(runs: Int)
+    /// The host's thread is gone.
+    case ended
   }
 
   /// A host for this loop. Throws when there is no descriptor left for its timers.
   package init(
-    _ loop: EventLoop, attach: @escaping @Sendable (LoopHost) -> any LoopAttachment
+    _ loop: EventLoop, isOfMainThread: Bool, attach: @escaping @Sendable (LoopHost) -> any LoopAttachment
   ) throws(SystemError) {
     self.loop = loop
+    self.isOfMainThread = isOfMainThread
     self.attach = attach
     try loop.beginHosting()
+    loop.attachments[ObjectIdentifier(LoopHost.self)] = Reference(host: self)
     loop.willRun = { [weak self] in self?.threadTakesOver() }
     loop.didRun = { [weak self] in self?.threadGivesBack() }
   }
 
-  /// Runs a job in one of the host's turns. From any thread.
-  package func post(_ job: sending @escaping (EventLoop) -> Void) {
+  /// A loop's way back to its host.
+  private final class Reference {
+    weak let host: LoopHost?
+    init(host: LoopHost) { self.host = host }
+  }
+
+  /// The host that a loop lives in, if it does. In one of the loop's turns.
+  static func hosting(_ loop: EventLoop) -> LoopHost? {
+    (loop.attachments[ObjectIdentifier(LoopHost.self)] as? Reference)?.host
+  }
+
+  /// Runs a job in one of the host's turns; false when the host has ended. From any thread.
+  package func post(_ job: sending @escaping (EventLoop) -> Void) -> Bool {
     posts.add(1, ordering: .acquiringAndReleasing)
+    defer { posts.subtract(1, ordering: .acquiringAndReleasing) }
     driver.withLock { driver in
       if case .nobody = driver { driver = .host(attach(self)) }
     }
-    loop.handle.post(job)
-    posts.subtract(1, ordering: .acquiringAndReleasing)
+    return loop.handle.offer(job)
   }
 
   /// One turn of the loop, in the host.
   package func turn() {
+    // Also makes what the turn before did, on another of the queue's threads, known to this one.
+    let isDriving = driver.withLock { driver in if case .host = driver { true } else { false } }
+    guard isDriving else { return }
     loop.poll()
     driver.withLock { driver in
       guard case .host(let attachment) = driver, isQuiescent else { return }
@@ -63,7 +83,7 @@ package final class LoopHost: @unchecked Sendable {
   package func hostEnded() {
     driver.withLock { driver in
       if case .host(let attachment) = driver { attachment.detach() }
-      driver = .thread
+      driver = .ended
     }
     loop.shutDown()
   }
@@ -75,12 +95,24 @@ package final class LoopHost: @unchecked Sendable {
   /// The thread runs its loop itself: the host need not be woken for it meanwhile.
   private func threadTakesOver() {
     driver.withLock { driver in
-      if case .host(let attachment) = driver { attachment.detach() }
-      driver = .thread
+      switch driver {
+      case .nobody: driver = .thread(runs: 1)
+      case .host(let attachment):
+        attachment.detach()
+        driver = .thread(runs: 1)
+      case .thread(let runs): driver = .thread(runs: runs + 1)
+      case .ended: break
+      }
     }
   }
 
   private func threadGivesBack() {
-    driver.withLock { driver in driver = isQuiescent ? .nobody : .host(attach(self)) }
+    driver.withLock { driver in
+      switch driver {
+      case .thread(runs: 1): driver = isQuiescent ? .nobody : .host(attach(self))
+      case .thread(let runs): driver = .thread(runs: runs - 1)
+      case .nobody, .host, .ended: break  // hosted since the run began: the host has its own turns
+      }
+    }
   }
 }

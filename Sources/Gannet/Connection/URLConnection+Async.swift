@@ -22,8 +22,9 @@ extension URLConnection {
     return try result.get()
   }
 
-  /// Where async loads run: they have no callbacks that a host was chosen for.
-  static var asyncHost: Host { EventLoop.running.map { .loop($0.handle) } ?? .shared }
+  /// Where async loads run: on the loop whose turn this is, else, since no host was chosen for callbacks, on the shared
+  /// one.
+  static var asyncHost: Host { EventLoop.running == nil ? .shared : .automatic }
 }
 
 /// One load behind one continuation, which is resumed exactly once: by the load's end or by cancelling.

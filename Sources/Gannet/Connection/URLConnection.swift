@@ -57,7 +57,7 @@ open class URLConnection: @unchecked Sendable {
     let binding: HostBinding
     do throws(SystemError) { binding = try HostBinding(host) } catch {
       failure = ConnectionError(noHost: error, for: request)
-      binding = .loop(EventLoop.shared)
+      binding = .shared
     }
     self.state = Guarded(
       State(
@@ -74,7 +74,10 @@ open class URLConnection: @unchecked Sendable {
   /// The request being loaded now: the original one, or what the canonical step and redirects made of it.
   public final var currentRequest: URLRequest { state.withLock { $0.currentRequest } }
 
-  /// Sets the host for a connection that has not been started; throws once it has.
+  /// Sets the host for a connection that has not been started.
+  ///
+  /// - Throws: once the load has been started; when the delegate belongs to an actor (as a class that conforms for the
+  ///   main actor does) and the host is not that actor's; when there is no descriptor left for a loop.
   public final func schedule(on host: Host) throws(ConnectionError) {
     let binding: HostBinding
     do throws(SystemError) { binding = try HostBinding(host) } catch {
@@ -87,6 +90,9 @@ open class URLConnection: @unchecked Sendable {
   package final func schedule(in host: LoopHost) throws(ConnectionError) { try schedule(.hosted(host)) }
 
   private func schedule(_ binding: HostBinding) throws(ConnectionError) {
+    if let delegate = state.withLock({ $0.delegate }), binding.excludes(delegate) {
+      throw ConnectionError(delegateElsewhere: originalRequest)
+    }
     let isLate = state.withLock { state in
       guard state.phase == .created else { return true }
       state.host = binding
@@ -108,7 +114,13 @@ open class URLConnection: @unchecked Sendable {
       state.phase = .started
       return state.host
     }
-    host?.post { loop in LoopClient.of(loop).begin(self) }
+    guard let host, !host.post({ loop in LoopClient.of(loop).begin(self) }) else { return }
+    let failure = ConnectionError(hostEnded: originalRequest)
+    state.withLock { state in
+      state.host = .shared
+      state.hostFailure = failure
+    }
+    _ = HostBinding.shared.post { loop in LoopClient.of(loop).begin(self) }
   }
 
   /// Ends the load: no callback begins after this returns on the host, and the delegate is let go there. From another
@@ -116,7 +128,7 @@ open class URLConnection: @unchecked Sendable {
   public final func cancel() {
     guard !isCancelled.exchange(true, ordering: .acquiringAndReleasing) else { return }
     let host: HostBinding? = state.withLock { $0.phase == .ended ? nil : $0.host }
-    host?.post { loop in LoopClient.of(loop).cancelled(self) }
+    _ = host?.post { loop in LoopClient.of(loop).cancelled(self) }
   }
 
   /// Stops reading: no data is delivered until `resume()`, the sender is slowed down by TCP, and the inactivity clock
@@ -127,17 +139,16 @@ open class URLConnection: @unchecked Sendable {
   public final func resume() {
     guard isPaused.exchange(false, ordering: .acquiringAndReleasing) else { return }
     let host: HostBinding? = state.withLock { $0.phase == .started ? $0.host : nil }
-    host?.post { loop in LoopClient.of(loop).resumed(self) }
+    _ = host?.post { loop in LoopClient.of(loop).resumed(self) }
   }
 
   /// Hands the delegate to the host, once, with why the load cannot have the host it was meant for.
-  final func takeDelegate() -> (delegate: (any URLConnectionDelegate)?, hostFailure: ConnectionError?) {
-    let (box, failure) = state.withLock { state in
+  final func takeDelegate() -> (delegate: DelegateBox?, hostFailure: ConnectionError?) {
+    state.withLock { state in
       let box = state.delegate
       state.delegate = nil
       return (box, state.hostFailure)
     }
-    return (box?.delegate, failure)
   }
 
   /// The load is over: nothing may be posted for it any more.

@@ -42,23 +42,29 @@ extension EventLoop {
     /// Runs the job on the loop's thread, in a later turn or later in this one, never from inside this call. From
     /// any thread; jobs of one thread keep their order.
     public func post(_ job: sending @escaping (EventLoop) -> Void) {
+      _ = submit(.closure(job))
+    }
+
+    /// As ``post(_:)``; false when the loop has ended, so that the job was dropped.
+    package func offer(_ job: sending @escaping (EventLoop) -> Void) -> Bool {
       submit(.closure(job))
     }
+
+    /// Whether the loop has ended.
+    package var isEnded: Bool { inbox.withLock { $0.isClosed } }
 
     /// Whether this loop's turn is what runs on this thread.
     package var isCurrent: Bool { EventLoop.running?.handle === self }
 
-    private func submit(_ job: sending Job) {
-      if let loop = EventLoop.onThisThread(with: self) {
-        loop.append(job)
-        return
-      }
+    private func submit(_ job: sending Job) -> Bool {
+      if let loop = EventLoop.onThisThread(with: self) { return loop.append(job) }
       let parcel = Parcel(job: job)
       let isAccepted = inbox.withLock { inbox in
         if !inbox.isClosed { inbox.parcels.append(parcel) }
         return !inbox.isClosed
       }
       if isAccepted { signal() } else { parcel.job.outlive(self) }
+      return isAccepted
     }
 
     // MARK: - Waking
@@ -117,7 +123,7 @@ extension EventLoop {
 
     /// Runs a piece of a task on the loop's thread.
     public func enqueue(_ job: consuming ExecutorJob) {
-      submit(.task(UnownedJob(job)))
+      _ = submit(.task(UnownedJob(job)))
     }
 
     /// This handle as the executor of an actor.
@@ -154,7 +160,7 @@ extension EventLoop {
 
     /// The loop has ended, and this is the thread that its tasks go on on.
     private var isOutlived: Bool {
-      inbox.withLock(\.isClosed) && EventLoop.shared.isCurrent
+      isEnded && EventLoop.shared.isCurrent
     }
   }
 }

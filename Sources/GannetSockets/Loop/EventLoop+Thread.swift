@@ -36,7 +36,7 @@ extension EventLoop {
   /// The loop of the main thread's own, for the main queue to host; made here when the main thread has none yet, and
   /// then it is the main thread's `current`.
   ///
-  /// Asked for on another thread it is a loop that only the main queue drives.
+  /// Asked for on another thread it is a new loop, which only the main queue drives.
   ///
   /// - Throws: when there are no descriptors left.
   package static func forMainQueue() throws(SystemError) -> EventLoop {

@@ -29,6 +29,8 @@ public final class EventLoop {
   var cachedNow: ContinuousClock.Instant?
   private var shutdownHandlers: [(EventLoop) -> Void] = []
   private(set) var isClosed = false
+  /// Whether ``shutDown()`` has begun: what starts now has no time left.
+  package private(set) var isEnding = false
 
   /// Called when ``run()`` begins and has ended: a host that drives this loop too pauses in between.
   package var willRun: (() -> Void)?
@@ -85,13 +87,18 @@ public final class EventLoop {
 
   /// Runs the job later on this loop: in this turn's job phase or the next turn, never from inside this call.
   package func perform(_ job: @escaping (EventLoop) -> Void) {
-    append(.closure(job))
+    _ = append(.closure(job))
   }
 
-  func append(_ job: Job) {
-    guard !isClosed else { return job.outlive(handle) }
+  /// False when the loop has ended.
+  func append(_ job: Job) -> Bool {
+    guard !isClosed else {
+      job.outlive(handle)
+      return false
+    }
     jobs.append(job)
     if isHosted, turnDepth == 0 { handle.signal() }
+    return true
   }
 
   /// Sockets and listeners that are open on this loop.
@@ -130,15 +137,17 @@ public final class EventLoop {
     shutdownHandlers.append(handler)
   }
 
-  /// Ends the loop: the shutdown handlers run, then the jobs they left, and later posts are dropped.
+  /// Ends the loop: the shutdown handlers run, then the jobs that were left, and later posts are dropped.
   package func shutDown() {
-    guard !isClosed else { return }
+    guard !isClosed, !isEnding else { return }
+    isEnding = true
     enter {
       repeat {
         let handlers = shutdownHandlers
         shutdownHandlers = []
         for handler in handlers { handler(self) }
-        takePosted()
+        // Nothing more is accepted, and what was accepted runs.
+        for parcel in handle.close() { jobs.append(parcel.job) }
         runJobs()
         // A job may have been the first to attach something that wants to hear of the end.
       } while !shutdownHandlers.isEmpty

@@ -9,7 +9,7 @@ import CLinux
 /// Starts a detached thread of ours, with every signal blocked, so that the process's handlers run on its own threads.
 ///
 /// - Throws: what `pthread_create` returned, when there are no resources for one more thread.
-func startBackgroundThread(
+package func startBackgroundThread(
   stackBytes: Int, _ body: @escaping @Sendable () -> Void
 ) throws(SystemError) {
   // SAFETY: the attributes and the signal sets live for the calls that they are lent to.

@@ -1,0 +1,89 @@
+import Dispatch
+import GannetSockets
+import Synchronization
+
+/// Where a delegate may be called: a class can conform for an actor only (`@MainActor URLConnectionDataDelegate`).
+///
+/// Swift checks that where a value is cast from `Any`, against the thread the cast runs on; once it is an existential
+/// nobody checks any more (6.3). And the check does not know the main queue after `dispatchMain()`, when it is another
+/// thread's. So a main host is taken at its word, and elsewhere the cast decides.
+enum DelegateIsolation {
+  private static let bound = Guarded<[ObjectIdentifier: Bool]>([:])
+
+  /// Whether the delegate may be called where this runs.
+  static func allowsCalls(_ delegate: any URLConnectionDelegate) -> Bool {
+    let value: Any = delegate
+    if value is any URLConnectionDataDelegate { return true }
+    return value is any URLConnectionDelegate && !(delegate is any URLConnectionDataDelegate)
+  }
+
+  /// Whether the delegate belongs to an actor: it may not be called on a thread that is no actor's. Found out once
+  /// for each class.
+  static func isBound(_ delegate: URLConnection.DelegateBox) -> Bool {
+    let identity = ObjectIdentifier(type(of: delegate.delegate))
+    if let known = bound.withLock({ $0[identity] }) { return known }
+    let finding = Finding()
+    do throws(SystemError) {
+      try startBackgroundThread(stackBytes: 256 << 10) {
+        finding.isBound.withLock { $0 = !allowsCalls(delegate.delegate) }
+        finding.isThere.signal()
+      }
+    } catch {
+      return false  // without a thread it is decided when the load begins
+    }
+    finding.isThere.wait()
+    let isBound = finding.isBound.withLock { $0 }
+    bound.withLock { $0[identity] = isBound }
+    return isBound
+  }
+
+  private final class Finding: Sendable {
+    let isBound = Guarded(false)
+    let isThere = DispatchSemaphore(value: 0)
+  }
+}
+
+extension HostBinding {
+  /// Whether this is certainly no place to call a delegate that belongs to an actor. The loop behind a handle may be
+  /// that actor's executor, which is seen when the load begins.
+  func excludes(_ delegate: URLConnection.DelegateBox) -> Bool {
+    switch self {
+    case .shared: DelegateIsolation.isBound(delegate)
+    case .hosted(let host): !host.isOfMainThread && DelegateIsolation.isBound(delegate)
+    case .loop: false
+    }
+  }
+}
+
+extension ConnectionError {
+  /// The delegate belongs to an actor, and the host is elsewhere.
+  init(delegateElsewhere request: URLRequest) {
+    self.init(
+      .unknown, phase: .preparing, url: request.safeURLString,
+      reason: "the delegate belongs to an actor (the main one?), and the load's host runs elsewhere")
+  }
+
+  /// The load's host is gone.
+  init(hostEnded request: URLRequest) {
+    self.init(
+      .networkConnectionLost, phase: .preparing, url: request.safeURLString,
+      reason: "the thread of the load's event loop has ended")
+  }
+}
+
+extension LoopClient {
+  /// A delegate that may not be called here is told so on the main queue: no other actor's place is known.
+  func refuse(
+    _ connection: URLConnection, _ delegate: URLConnection.DelegateBox, _ hostFailure: ConnectionError?
+  ) {
+    let error = hostFailure ?? ConnectionError(delegateElsewhere: connection.originalRequest)
+    connection.ended()
+    let tell: @Sendable () -> Void = {
+      guard !connection.isCancelled.load(ordering: .acquiring) else { return }
+      delegate.delegate.connection(connection, didFailWithError: error)
+    }
+    // The main thread's loop, so that `EventLoop.current.run()` there serves as well as the main queue.
+    if let host = LoopHost.ofMainThread, host.post({ _ in tell() }) { return }
+    DispatchQueue.main.async(execute: tell)
+  }
+}
