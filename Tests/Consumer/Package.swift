@@ -16,6 +16,7 @@ let package = Package(
     program("Answers"),
     program("OwnLoop"),
     program("RunLoopThread", ["Gannet", "GannetFoundation"]),
+    program("MainRunLoop", ["Gannet", "GannetFoundation"]),
     program("MainQueue"),
     program("Queue"),
     program("TaskExecutor"),

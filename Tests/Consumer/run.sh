@@ -33,6 +33,7 @@ done
 expect Smallest /small 'status 200, 100 bytes'
 expect Answers /away 'status 302'
 expect Answers /login 'status 200'
+expect MainRunLoop '/bytes?n=300000' $'200 300000\n200 300000'
 expect Camera '/mjpeg?n=2&size=40000' \
   $'picture 1: 40000 bytes\npicture 2: 40000 bytes\nthe stream ended after 2 pictures'
 

@@ -6,7 +6,7 @@ extension URLConnection {
   public enum Host: Sendable {
     /// Inside a callback or job of a loop: that loop, in the host it lives in. On the main thread: the main queue, so
     /// that `RunLoop.main.run()`, `dispatchMain()`, an async `main` and `EventLoop.current.run()` all drive it. On a
-    /// thread whose `EventLoop.current` was used: that loop. Anywhere else: the shared loop.
+    /// thread whose `EventLoop.current` was used: that loop. Anywhere else, and in a task: the shared loop.
     case automatic
     /// One background thread of Gannet's own, shared by the process.
     case shared
@@ -42,7 +42,7 @@ enum HostBinding: Sendable {
       if !EventLoop.isMainThread || running !== EventLoop.existing { return .loop(running.handle) }
     }
     if EventLoop.isMainThread { return .hosted(try LoopHost.of(.main)) }
-    if let existing = EventLoop.existing { return .loop(existing.handle) }
+    if let existing = EventLoop.existing, !EventLoop.isInTask { return .loop(existing.handle) }
     return .shared
   }
 

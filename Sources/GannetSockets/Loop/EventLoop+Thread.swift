@@ -27,6 +27,9 @@ extension EventLoop {
   /// This thread's loop, if it ever asked for one.
   package static var existing: EventLoop? { ThreadSlot.own }
 
+  /// Whether a task runs on this thread now: then the thread is lent, and its loop is not the task's.
+  package static var isInTask: Bool { ThreadSlot.isInTask }
+
   /// The loop whose turn runs on this thread now.
   package static var running: EventLoop? { ThreadSlot.running }
 

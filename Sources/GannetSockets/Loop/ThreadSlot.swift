@@ -23,6 +23,12 @@ struct ThreadSlot {
   static var running: EventLoop? { unsafe existing?.pointee.running }
   static var isMain: Bool { unsafe made.pointee.isMain }
 
+  /// Whether a task runs on this thread now.
+  static var isInTask: Bool {
+    // SAFETY: the task is looked at within the call alone.
+    unsafe withUnsafeCurrentTask { unsafe $0 != nil }
+  }
+
   static func setOwn(_ loop: EventLoop) {
     unsafe made.pointee.own = loop
   }
