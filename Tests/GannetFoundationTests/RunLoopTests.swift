@@ -15,6 +15,7 @@ import Testing
       switch path {
       case "/stall": .silence
       case "/closing": .closing("hello")
+      case "/held": .held(Answer.ok("hello", "Connection: close\r\n").bytes)
       default: .ok("hello")
       }
     }
@@ -167,10 +168,11 @@ import Testing
     many.maximumConnectionsPerHost = 200
     let configuration = many
     try await TestThread.run {
-      for _ in 0..<200 { try Self.load(server, "/closing", probe, [.default], configuration) }
-      // Meanwhile the answers of all pile up.
-      Self.run { server.counts.accepted == 200 || probe.report.ends == 200 }
-      Thread.sleep(forTimeInterval: 0.05)
+      for _ in 0..<200 { try Self.load(server, "/held", probe, [.default], configuration) }
+      Self.run { server.counts.paths.count == 200 }
+      // The answers of all pile up while it does not run.
+      server.release()
+      while server.counts.open > 0 { Thread.sleep(forTimeInterval: 0.001) }
       while probe.report.ends < 200 { _ = RunLoop.current.run(mode: .default, before: .distantFuture) }
     }
     #expect(try await probe.end.value.error == nil)

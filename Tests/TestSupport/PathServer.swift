@@ -11,6 +11,8 @@ package final class PathServer: Sendable {
     case last([UInt8])
     /// The same bytes first, then the others over and over, as fast as they are taken.
     case endless([UInt8], [UInt8])
+    /// These bytes and the end of the connection, once the server is told to `release` them.
+    case held([UInt8])
     /// Nothing.
     case silence
     /// A reset.
@@ -57,6 +59,7 @@ package final class PathServer: Sendable {
         return
       }
       let sessions = Sessions()
+      loop.attachments[ObjectIdentifier(Sessions.self)] = sessions
       listener.onAccept = { socket in
         guard let server = box.server.withLock({ $0.server }) else { return }
         sessions.begin(socket, server, answer, on: loop)
@@ -77,6 +80,11 @@ package final class PathServer: Sendable {
   }
 
   deinit { handle.post { $0.stop() } }
+
+  /// Sends what is held.
+  package func release() {
+    handle.post { ($0.attachments[ObjectIdentifier(Sessions.self)] as? Sessions)?.release() }
+  }
 
   /// The URL of a path here.
   package func url(_ path: String) -> String { "http://127.0.0.1:\(port)\(path)" }
@@ -133,6 +141,8 @@ private final class Sessions {
     session.start()
   }
 
+  func release() { for session in Array(open.values) { session.release() } }
+
   func endAll() { for session in Array(open.values) { session.end() } }
 }
 
@@ -145,6 +155,7 @@ private final class Session {
   private var request: [UInt8] = []
   private var output: [UInt8] = []
   private var refill: [UInt8] = []
+  private var held: [UInt8] = []
   private var closes = false
   private var stuck: LoopTimer?
   private unowned let loop: EventLoop
@@ -215,12 +226,20 @@ private final class Session {
     case .endless(let first, let rest):
       output += first
       refill = rest
+    case .held(let bytes):
+      held = bytes
+      return
     case .silence: return
     case .reset:
       socket.abort()
       return end()
     }
     send()
+  }
+
+  func release() {
+    guard !held.isEmpty else { return }
+    reply(.last(held))
   }
 
   private func send() {

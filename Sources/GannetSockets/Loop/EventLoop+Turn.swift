@@ -83,12 +83,13 @@ extension EventLoop {
     _ = ThreadSlot.exchangeRunning(outer)
   }
 
-  /// What is left over after a turn makes a hosted loop's descriptor readable again.
+  /// What is left over after a turn makes a hosted loop's descriptor readable again. Events that did not fit, too: they
+  /// leave it readable, but a run loop waits for it to become so.
   private func settle() {
     guard turnDepth == 0 else { return }
     timers.renewAlarm()
     let isAsleep = handle.fallAsleep()
-    if !isAsleep || !jobs.isEmpty || poller.hasReplays { handle.signalAgain() }
+    if !isAsleep || !jobs.isEmpty || poller.hasReplays || mayHaveMoreEvents { handle.signalAgain() }
   }
 
   // MARK: - One turn
@@ -122,7 +123,9 @@ extension EventLoop {
   }
 
   private func deliverEvents(waiting milliseconds: CInt) {
-    waitForEvents(poller.epoll.number, capacity: Poller.eventsPerWait, milliseconds: milliseconds) {
+    mayHaveMoreEvents = waitForEvents(
+      poller.epoll.number, capacity: Poller.eventsPerWait, milliseconds: milliseconds
+    ) {
       cachedNow = nil
       takePosted()
     } deliver: { number, events in

@@ -26,6 +26,8 @@ public final class EventLoop {
   var liveLoads = 0
   var turnDepth = 0
   var stopRequested = false
+  /// Whether the last wait brought as many events as one can.
+  var mayHaveMoreEvents = false
   var cachedNow: ContinuousClock.Instant?
   private var shutdownHandlers: [(EventLoop) -> Void] = []
   private(set) var isClosed = false

@@ -17,17 +17,17 @@ struct ThreadSlot {
   /// Whether the thread is the process's first.
   private let isMain = gettid() == getpid()
 
-  // SAFETY: here and below, the slot is made by and for one thread, is reached only through that thread's value of the
-  // key, and is freed by the key's destructor on that thread.
-  static var own: EventLoop? { unsafe existing?.pointee.own }
-  static var running: EventLoop? { unsafe existing?.pointee.running }
-  static var isMain: Bool { unsafe made.pointee.isMain }
-
   /// Whether a task runs on this thread now.
   static var isInTask: Bool {
     // SAFETY: the task is looked at within the call alone.
     unsafe withUnsafeCurrentTask { unsafe $0 != nil }
   }
+
+  // SAFETY: here and below, the slot is made by and for one thread, is reached only through that thread's value of the
+  // key, and is freed by the key's destructor on that thread.
+  static var own: EventLoop? { unsafe existing?.pointee.own }
+  static var running: EventLoop? { unsafe existing?.pointee.running }
+  static var isMain: Bool { unsafe made.pointee.isMain }
 
   static func setOwn(_ loop: EventLoop) {
     unsafe made.pointee.own = loop

@@ -21,23 +21,25 @@ func controlEpoll(
   }
 }
 
-/// Waits for at most `capacity` events, or the time; -1 waits for ever. A signal ends the wait without events.
+/// Waits for at most `capacity` events, or the time; -1 waits for ever. A signal ends the wait without events. Returns
+/// whether there were so many that more may be there.
 ///
 /// - Parameters:
 ///   - woken: called when the wait is over, before the events.
 ///   - deliver: called with each event's number and what it says.
 func waitForEvents(
   _ epoll: CInt, capacity: Int, milliseconds: CInt, woken: () -> Void, deliver: (UInt64, UInt32) -> Void
-) {
+) -> Bool {
   // SAFETY: the buffer lives for this call, on this thread; epoll_wait initialises the first `count` events, and only
   // those are read. It is on the stack so that a wait inside `deliver` has one of its own.
   unsafe withUnsafeTemporaryAllocation(of: epoll_event.self, capacity: capacity) { buffer in
     let count = unsafe epoll_wait(epoll, buffer.baseAddress, CInt(capacity), milliseconds)
     woken()
-    guard count > 0 else { return }
+    guard count > 0 else { return false }
     for index in 0..<Int(count) {
       unsafe deliver(buffer[index].data.u64, buffer[index].events)
     }
+    return Int(count) == capacity
   }
 }
 
