@@ -59,9 +59,12 @@ package struct PoolMachine: Sendable {
   private var freePlaces: [Int] = []
   private var groupOfWaiter: [UInt64: Int] = [:]
   private var openings: UInt64 = 0
+  private let maximumIdle: Int
+  private var idleCount = 0
 
-  /// An empty pool.
-  package init() {}
+  /// An empty pool, which keeps so many idle connections in all: a program that goes from origin to origin is not to
+  /// run out of descriptors.
+  package init(maximumIdle: Int = 100) { self.maximumIdle = maximumIdle }
 
   /// How many keys it remembers: those with connections or waiting loads.
   package var keyCount: Int { groupOfKey.count }
@@ -78,6 +81,7 @@ package struct PoolMachine: Sendable {
     let index = groupIndex(of: key)
     groups[index].limit = max(1, limit)
     while !fresh, let id = groups[index].idle.popLast() {
+      idleCount -= 1
       if isOver(id, at: now) {
         forget(id)
         groups[index].counted -= 1
@@ -116,6 +120,8 @@ package struct PoolMachine: Sendable {
     record.state = .idle(until: idleUntil)
     records[place(of: id)] = record
     groups[record.group].idle.append(id)
+    idleCount += 1
+    if idleCount > maximumIdle { closeOldestIdle(into: &actions) }
   }
 
   /// A connection is gone, whatever it was doing: its place is free for a waiter.
@@ -123,7 +129,9 @@ package struct PoolMachine: Sendable {
     guard let record = record(id) else { return }
     forget(id)
     switch record.state {
-    case .idle: groups[record.group].idle.removeAll { $0 == id }
+    case .idle:
+      groups[record.group].idle.removeAll { $0 == id }
+      idleCount -= 1
     case .busy: break  // it stands in no list
     }
     if record.isCounted { groups[record.group].counted -= 1 }
@@ -179,6 +187,7 @@ package struct PoolMachine: Sendable {
     if groups[index].counted < groups[index].limit { return true }
     guard let idle = groups[index].idle.first else { return false }
     groups[index].idle.removeFirst()
+    idleCount -= 1
     forget(idle)
     groups[index].counted -= 1
     actions.append(.close(idle))
@@ -194,6 +203,18 @@ package struct PoolMachine: Sendable {
     groups[index].open += 1
     groups[index].counted += 1
     actions.append(.open(id, for: waiter))
+  }
+
+  /// Closes the idle connection whose time is over first.
+  private mutating func closeOldestIdle(into actions: inout [Action]) {
+    var oldest: (id: UInt64, deadline: ContinuousClock.Instant)?
+    for record in records {
+      guard let record, case .idle(let deadline) = record.state else { continue }
+      if oldest.map({ deadline < $0.deadline }) ?? true { oldest = (record.id, deadline) }
+    }
+    guard let oldest else { return }
+    actions.append(.close(oldest.id))
+    closed(oldest.id, into: &actions)
   }
 
   private func isOver(_ id: UInt64, at now: ContinuousClock.Instant) -> Bool {

@@ -151,4 +151,18 @@ import Testing
     #expect(close(&pool, id(4, at: 0)) == [.open(id(5, at: 0), for: 2)])
     #expect(pool.keyCount == 1)
   }
+
+  @Test func pastTheIdleLimitTheOneWhoseTimeIsOverFirstIsClosed() {
+    var pool = Machine(maximumIdle: 2)
+    for host in 1...3 { _ = request(&pool, UInt64(host), "host\(host)") }
+    #expect(release(&pool, first, until: 30) == [])
+    #expect(release(&pool, second, until: 10) == [])
+    #expect(release(&pool, id(3, at: 2), until: 20) == [.close(second)])
+    #expect(pool.connectionCount == 2)
+    // A connection that serves again, or closes, is idle no more.
+    #expect(request(&pool, 4, "host1") == [.serve(4, with: first)])
+    #expect(close(&pool, id(3, at: 2)) == [])
+    #expect(release(&pool, first, until: 40) == [])
+    #expect(pool.connectionCount == 1)
+  }
 }
