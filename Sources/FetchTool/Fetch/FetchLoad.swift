@@ -205,7 +205,7 @@ final class FetchLoad: URLConnectionDataDelegate {
   }
 
   private static func safe(_ request: URLRequest) -> String {
-    (try? HTTPURL(request.urlString))?.withoutUserInfo.text ?? request.urlString
+    urlForMessage(request.urlString)
   }
 
   private func statusError(_ response: HTTPURLResponse) -> ToolError {

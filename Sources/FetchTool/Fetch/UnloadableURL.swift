@@ -10,7 +10,7 @@ extension ToolError {
         .unsupportedScheme,
         "\(address.withoutUserInfo.text): preparing: the scheme \(address.scheme) is not supported; http and https are"
           + hint)
-    } catch { self.init(.badURL, "\(url): preparing: \(error.reason)\(error.culprit)\(hint)") }
+    } catch { self.init(.badURL, "\(urlForMessage(url)): preparing: \(error.reason)\(error.culprit)\(hint)") }
   }
 
   /// The URL that somebody who wrote `text` wanted: the scheme left out, or its colon.
@@ -30,6 +30,15 @@ extension ToolError {
     guard let address = try? HTTPURL(url), !address.host.isEmpty else { return nil }
     return url
   }
+}
+
+/// The URL without user name and password, also where it is malformed.
+package func urlForMessage(_ text: String) -> String {
+  if let address = try? HTTPURL(text) { return address.withoutUserInfo.text }
+  guard let slashes = text.firstRange(of: "//") else { return text }
+  let authority = text[slashes.upperBound...].prefix { !"/?#".contains($0) }
+  guard let sign = authority.lastIndex(of: "@") else { return text }
+  return String(text[..<slashes.upperBound] + text[text.index(after: sign)...])
 }
 
 extension URLSyntaxError {

@@ -56,6 +56,12 @@ struct ExitCodeTests {
     }
   }
 
+  @Test(arguments: [
+    ("http://u:secret@a/b@c", "http://a/b@c"), ("http://u:secret@a^b/", "http://a^b/"),
+    ("u@a//b", "u@a//b"), ("//u:se@cret@a", "//a"), ("nonsense", "nonsense"),
+  ])
+  func messagesHaveNoPassword(_ url: String, _ shown: String) { #expect(urlForMessage(url) == shown) }
+
   @Test func namesTheByteThatNoHostHas() {
     #expect(ToolError(unloadable: "http://a^b/").sentence.hasSuffix(": “^” at offset 8"))
     #expect(ToolError(unloadable: "http://a\nb/").sentence.hasSuffix(": byte 10 at offset 8"))
