@@ -32,7 +32,7 @@ package enum ExitCode: Int32, CaseIterable, Sendable {
     switch self {
     case .finished: "finished"
     case .unsupportedScheme: "the URL's scheme is not supported"
-    case .badUsage: "the command line is wrong, or asks for a field or method that cannot be sent"
+    case .badUsage: "the command line is wrong"
     case .badURL: "the URL is malformed"
     case .cannotResolve: "the host's name was not found"
     case .cannotConnect: "no connection to the host"

@@ -8,13 +8,13 @@ package enum HelpText {
            gannet serve [flags] FILE…    play recordings to any client
            gannet help [COMMAND]         this text, or that of a command
 
-    Fetches each URL over HTTP/1.1, http or https. Flags are curl's where both have them, but redirects are
-    followed, gzip is asked for and undone always, and -u is sent once the server asks. Several URLs run at once when
-    each has its own -o; on standard output they come one after the other.
+    Fetches each URL over HTTP/1.1, http or https. Flags are curl's where both have them, but redirects are followed,
+    gzip is asked for and undone always, and -u is sent once the server asks. Several URLs run at once when each has its
+    own -o; on standard output they come one after the other.
 
-      -o, --output FILE       write the body to FILE; the first -o is for the first URL, and so on (- is standard
-                              output, the default, where a terminal shows no binary body unless - says so). A file that was begun is kept when the load fails. The parts of a
-                              stream are written one after the other.
+      -o, --output FILE       write the body to FILE; the first -o is for the first URL, and so on. - is standard output,
+                              the default: a terminal shows a binary body only where - says so. A file that was begun
+                              is kept when the load fails. The parts of a stream are written one after the other.
           --parts DIR         save each part of a multipart/x-mixed-replace stream as DIR/part-000001.jpg and so on
                               (for several URLs: DIR/1/part-000001.jpg). A name ends in .part while the part is not
                               known to be whole: one in which the stream was cut keeps it. Files of an earlier run
@@ -31,8 +31,8 @@ package enum HelpText {
       -X, --request METHOD    the method of the first request; a redirect may turn POST into GET
       -H, --header LINE       a field "Name: value"; "Name;" for an empty one; "Name:" leaves out one that would be
                               sent by itself; @FILE reads such lines from FILE, but for those that begin with #
-      -d, --data DATA         send DATA by POST as a form does; @FILE is a file's contents without line ends and NULs, @- those
-                              of standard input; several are joined by &
+      -d, --data DATA         send DATA by POST as a form does; @FILE is a file's contents without line ends and NULs,
+                              @- those of standard input; several are joined by &
       -u, --user USER[:PASS]  the answer when the server asks for a login; a password that is not given is asked for.
                               It is sent only once the server has asked
           --no-redirect       do not follow redirects: the response that redirects is the result
