@@ -40,6 +40,9 @@ final class LoadDriver {
   /// Whether the client watches this load's inactivity.
   private var isWatched = false
   private var lastActivity: ContinuousClock.Instant
+  private var lastMoment: UInt64 = 0
+  /// `safeURL`, until the request changes.
+  private var shownURL: String?
   private var bytesSent = 0
   /// The connection of the response that was dropped last.
   private var draining: ConnectionDriver?
@@ -206,6 +209,7 @@ final class LoadDriver {
 
   private func connect(fresh: Bool) {
     response = nil
+    shownURL = nil
     body = BodyState()
     touched()
     guard let draining else { return client.connect(self, to: machine.request.url.origin, fresh: fresh) }
@@ -229,7 +233,11 @@ final class LoadDriver {
     guard let wire else { return }
     bytesSent = 0
     do throws(ConnectionError) {
-      let outgoing = try RequestComposer(request, url: machine.request.url, authorization: authorization)
+      let url = machine.request.url
+      let isAsGiven = authorization == nil && url.text == request.urlString
+      let outgoing =
+        try isAsGiven
+        ? request.composed(for: url) : RequestComposer(request, url: url, authorization: authorization)
       body.decodes = outgoing.decodes
       wire.begin(
         method: machine.request.method, head: outgoing.head, body: request.httpBody, closes: outgoing.closes)
@@ -249,7 +257,7 @@ final class LoadDriver {
     dataDelegate?.connection(
       connection,
       didReceiveInformational: HTTPURLResponse(
-        urlString: machine.request.url.withoutUserInfo.text, head: head, expectedLength: -1))
+        urlString: safeURL, head: head, expectedLength: -1))
   }
 
   func received(_ head: ResponseHead, framing: BodyFraming) {
@@ -260,7 +268,7 @@ final class LoadDriver {
     let isDecoded = body.decoder != nil
     let length = expectedLength(head, framing, isDecoded: isDecoded)
     response = HTTPURLResponse(
-      urlString: machine.request.url.withoutUserInfo.text, head: head, expectedLength: length)
+      urlString: safeURL, head: head, expectedLength: length)
     feed { $0.received(head, into: &$1) }
   }
 
@@ -337,6 +345,9 @@ final class LoadDriver {
 
   /// A byte has moved: the inactivity clock starts anew.
   func touched() {
+    let moment = client.loop.moments
+    guard moment != lastMoment || !isWatched else { return }
+    lastMoment = moment
     lastActivity = client.loop.now
     guard !isWatched, let inactivityLimit else { return }
     isWatched = true
@@ -407,7 +418,13 @@ final class LoadDriver {
 
   // MARK: Errors
 
-  var safeURL: String { machine.request.url.withoutUserInfo.text }
+  /// The URL without user name and password.
+  var safeURL: String {
+    if let shownURL { return shownURL }
+    let text = machine.request.url.withoutUserInfo.text
+    shownURL = text
+    return text
+  }
   var phase: ConnectionError.Phase { wire?.phaseOfLoad ?? (machine.isConnecting ? .connecting : .preparing) }
 
   private func timedOut(while phase: ConnectionError.Phase) -> ConnectionError {

@@ -3,7 +3,7 @@ import GannetHTTP
 import GannetPolicy
 
 /// Decides what a request's head holds: `Host`, the caller's fields in order, then what is missing.
-struct RequestComposer {
+struct RequestComposer: Sendable {
   /// The head, ready to be sent.
   let head: [UInt8]
   /// Whether the response's content coding is undone: when we, not the caller, said which codings are welcome.

@@ -1,5 +1,6 @@
 public import FoundationEssentials
 public import GannetHTTP
+import Synchronization
 
 /// What to load: a URL, a method, header fields, a body and an inactivity time-out.
 ///
@@ -9,7 +10,9 @@ public struct URLRequest: Sendable {
   /// shared.
   // UNCHECKED: changed only while uniquely referenced, so never while another thread can see it.
   private final class Storage: @unchecked Sendable {
-    var values: Values
+    var values: Values { didSet { composed.withLock { $0 = nil } } }
+    /// What is sent for these values, once it has been asked for.
+    let composed = Mutex<RequestComposer?>(nil)
     init(_ values: Values) { self.values = values }
   }
 
@@ -123,6 +126,15 @@ public struct URLRequest: Sendable {
   /// Adds a header field, keeping those of the same name.
   public mutating func addValue(_ value: String, forHTTPHeaderField name: String) {
     values.fields.append(name: name, value: value)
+  }
+
+  /// What is sent for this request as it is: a program that polls makes many loads of one request, and the head is
+  /// written for the first of them.
+  func composed(for url: HTTPURL) throws(ConnectionError) -> RequestComposer {
+    if let made = storage.composed.withLock({ $0 }) { return made }
+    let made = try RequestComposer(self, url: url, authorization: nil)
+    storage.composed.withLock { $0 = made }
+    return made
   }
 
   /// The same request for another URL, method and fields: what a canonical step or a redirect makes of it.

@@ -52,6 +52,8 @@ package struct PoolMachine: Sendable {
 
   private var groups: [Group] = []
   private var groupOfKey: [Key: Int] = [:]
+  /// The group last asked for: most programs ask for one origin many times, and comparing is cheaper than hashing.
+  private var recent: (key: Key, index: Int)?
   /// Places of groups that have nothing left, for the next keys: a program may go to any number of origins.
   private var freeGroups: [Int] = []
   /// The connections, each at the place that the low half of its number names.
@@ -169,7 +171,11 @@ package struct PoolMachine: Sendable {
   // MARK: Parts of the transitions
 
   private mutating func groupIndex(of key: Key) -> Int {
-    if let index = groupOfKey[key] { return index }
+    if let recent, recent.key == key { return recent.index }
+    if let index = groupOfKey[key] {
+      recent = (key, index)
+      return index
+    }
     let index = freeGroups.popLast() ?? groups.count
     if index == groups.count { groups.append(Group(key: key)) } else { groups[index] = Group(key: key) }
     groupOfKey[key] = index
@@ -179,6 +185,7 @@ package struct PoolMachine: Sendable {
   private mutating func forgetGroupIfEmpty(_ index: Int) {
     guard groups[index].open == 0, groups[index].waiting.isEmpty else { return }
     groupOfKey[groups[index].key] = nil
+    if recent?.index == index { recent = nil }
     freeGroups.append(index)
   }
 

@@ -28,7 +28,12 @@ public final class EventLoop {
   var stopRequested = false
   /// Whether the last wait brought as many events as one can.
   var mayHaveMoreEvents = false
-  var cachedNow: ContinuousClock.Instant?
+  var cachedNow: ContinuousClock.Instant? {
+    didSet { if cachedNow == nil { moments &+= 1 } }
+  }
+  /// Counts the moments at which `now` is read anew: what happens in the same one happens at the same time, and need
+  /// not ask for it.
+  package private(set) var moments: UInt64 = 0
   private var shutdownHandlers: [(EventLoop) -> Void] = []
   private(set) var isClosed = false
   /// Whether ``shutDown()`` has begun: what starts now has no time left.

@@ -231,4 +231,26 @@ import Testing
     #expect(server.peers.count == 2)
     loop.shutDown()
   }
+
+  @Test func eachLoadOfARequestSendsWhatItIsThen() throws {
+    var request = URLRequest(string: "http://h/a")
+    let server = ScriptedServer([[.ok("1"), .ok("2"), .ok("3"), .ok("4")]])
+    let loop = try EventLoop()
+    var heads: [String] = []
+    for step in 0..<4 {
+      if step == 2 { request.setValue("y", forHTTPHeaderField: "X") }
+      if step == 3 { request.url = URL(string: "http://h/b") }
+      let before = server.requests.joined().count
+      _ = URLConnection(
+        request: request, delegate: CallbackLog(), configuration: Loading.configuration(server),
+        on: .loop(loop.handle))
+      loop.run()
+      heads.append(String(server.requests.joined().dropFirst(before)))
+    }
+    #expect(heads[0] == heads[1])
+    #expect(heads[0].hasPrefix("GET /a HTTP/1.1\r\nHost: h\r\nUser-Agent: "))
+    #expect(heads[2].hasPrefix("GET /a HTTP/1.1\r\nHost: h\r\nX: y\r\n"))
+    #expect(heads[3].hasPrefix("GET /b HTTP/1.1\r\nHost: h\r\nX: y\r\n"))
+    loop.shutDown()
+  }
 }
