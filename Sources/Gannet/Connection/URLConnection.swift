@@ -132,6 +132,11 @@ open class URLConnection: @unchecked Sendable {
     _ = host?.post { loop in LoopClient.of(loop).cancelled(self) }
   }
 
+  /// The phase of a load that runs on `loop`, asked on that loop; nil before it has begun and once it has ended.
+  package final func currentPhase(on loop: EventLoop) -> ConnectionError.Phase? {
+    LoopClient.of(loop).load(of: self)?.phase
+  }
+
   /// Stops reading: no data is delivered until `resume()`, the sender is slowed down by TCP, and the inactivity clock
   /// stands.
   public final func pause() { isPaused.store(true, ordering: .releasing) }
