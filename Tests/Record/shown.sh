@@ -48,7 +48,7 @@ stalled=$(free_port)
 start python3 -c "import socket, time
 s = socket.socket(); s.bind(('127.0.0.1', $stalled)); s.listen(); c = s.accept(); time.sleep(60)"
 await_port "$stalled"
-expect 28 '"name":"timedOut"' --events --max-time 1 "http://127.0.0.1:$stalled/"
+expect 28 '"phase":"awaiting"' --events --max-time 1 "http://127.0.0.1:$stalled/"
 end_all
 expect 7 'onnect' "http://127.0.0.1:$stalled/"
 expect 3 'no host' "http://"

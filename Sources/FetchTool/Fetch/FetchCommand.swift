@@ -139,7 +139,7 @@ package final class FetchCommand {
     running.append(load)
     if options.isVerbose { OutputFile.complain("* \(load.announcement)") }
     if let limit = options.maxTime {
-      let timer = loop.makeTimer { [weak load] _ in load?.timedOut(after: limit) }
+      let timer = loop.makeTimer { [weak load, loop] _ in load?.timedOut(after: limit, on: loop) }
       timer.schedule(at: loop.now + limit)
       limits[ObjectIdentifier(load)] = timer
     }

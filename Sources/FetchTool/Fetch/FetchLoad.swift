@@ -32,7 +32,6 @@ final class FetchLoad: URLConnectionDataDelegate {
 
   private var connection: URLConnection?
   private var meter = ProgressMeter()
-  private(set) var phase = ConnectionError.Phase.connecting
   /// Why it failed; nil when it has finished.
   private(set) var failure: ToolError?
   private(set) var hasEnded = false
@@ -65,9 +64,10 @@ final class FetchLoad: URLConnectionDataDelegate {
   }
 
   /// Ends the load because `limit` has passed.
-  func timedOut(after limit: Duration) {
+  func timedOut(after limit: Duration, on loop: EventLoop) {
     let error = ConnectionError(
-      .timedOut, phase: phase, url: FetchLoad.safe(connection?.currentRequest ?? request),
+      .timedOut, phase: connection?.currentPhase(on: loop) ?? .preparing,
+      url: FetchLoad.safe(connection?.currentRequest ?? request),
       reason: "not finished within \(limit.secondsText) (--max-time)")
     connection?.cancel()
     connection(failed: error)
@@ -141,12 +141,10 @@ final class FetchLoad: URLConnectionDataDelegate {
   }
 
   func connection(_ connection: URLConnection, didReceiveInformational response: HTTPURLResponse) {
-    phase = .receiving
     events?.didReceiveInformational(response)
   }
 
   func connection(_ connection: URLConnection, didReceive response: URLResponse) {
-    phase = .receiving
     events?.didReceive(response)
     guard let response = response as? HTTPURLResponse else { return }
     if response.partIndex == nil { outerResponse = response } else { meter.isStream = true }
