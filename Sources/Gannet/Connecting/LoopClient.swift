@@ -248,10 +248,3 @@ final class LoopClient: LoopResident {
     if scratch.count < 2 { scratch.append(buffer) }
   }
 }
-
-extension URLConnection {
-  /// How far the load has come; `preparing` before it has begun and after it has ended. On the load's loop.
-  package func phase(on loop: EventLoop) -> ConnectionError.Phase {
-    LoopClient.of(loop).load(of: self)?.phase ?? .preparing
-  }
-}
