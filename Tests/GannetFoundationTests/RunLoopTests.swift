@@ -6,7 +6,7 @@ import Testing
 
 /// Loads on a thread's `RunLoop` (design section 3). The main one is tested by a program in `Tests/Consumer`: the test
 /// runner's main thread has no run loop that runs.
-@Suite(.timeLimit(.minutes(10))) struct RunLoopTests {
+@Suite(.timeLimit(.minutes(1))) struct RunLoopTests {
   private static let calls = ["response 200", "data", "finish"]
   private static let privateMode = RunLoop.Mode("gannet.test.private")
 

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// `data(for:)` and what fails it (design section 5).
-@Suite(.timeLimit(.minutes(10))) struct AsyncTests {
+@Suite(.timeLimit(.minutes(1))) struct AsyncTests {
   @Test(arguments: [
     ("/", 200, "hello"), ("/missing", 404, "no"), ("/moved", 200, "hello"), ("/parts", 200, "two"),
   ])

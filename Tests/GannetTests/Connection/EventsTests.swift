@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// `events(for:)`: order, one load for each iterator, and a sender that waits for a slow consumer (design section 5).
-@Suite(.timeLimit(.minutes(10))) struct EventsTests {
+@Suite(.timeLimit(.minutes(1))) struct EventsTests {
   /// The events as lines, adjacent data merged.
   private static func lines(_ events: URLConnection.Events) async throws -> [String] {
     var lines: [String] = []

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// `sendSynchronousRequest`: on any thread, in any place (design section 5).
-@Suite(.timeLimit(.minutes(10))) struct SyncTests {
+@Suite(.timeLimit(.minutes(1))) struct SyncTests {
   /// On a thread of its own, so that none of the pool's waits.
   private static func load(
     _ request: URLRequest, _ configuration: URLConnection.Configuration = .default

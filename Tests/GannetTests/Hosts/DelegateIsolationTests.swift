@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// A delegate that conforms for an actor belongs on that actor's host, and is refused elsewhere (design section 5).
-@Suite(.timeLimit(.minutes(10))) struct DelegateIsolationTests {
+@Suite(.timeLimit(.minutes(1))) struct DelegateIsolationTests {
   @MainActor private final class Tally: @MainActor URLConnectionDataDelegate {
     let end = Arrival<(calls: [String], error: ConnectionError?)>()
     private var calls: [String] = []

@@ -11,7 +11,7 @@ import Testing
 #endif
 
 /// Loads on Dispatch queues, the main one included: the test runner's `main` waits in it (design section 3).
-@Suite(.timeLimit(.minutes(10))) struct QueueHostTests {
+@Suite(.timeLimit(.minutes(1))) struct QueueHostTests {
   @Test(arguments: ["serial", "concurrent", "main"])
   func callbacksComeOnTheQueueOneByOneAndConnectionsAreKept(_ kind: String) async throws {
     let server = try Hosting.server()

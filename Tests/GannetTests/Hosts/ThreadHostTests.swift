@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Loads on a loop of the caller's own thread, and on the shared loop (design section 3).
-@Suite(.timeLimit(.minutes(10))) struct ThreadHostTests {
+@Suite(.timeLimit(.minutes(1))) struct ThreadHostTests {
   @Test func anOwnLoopCallsBackOnItsThreadAndKeepsItsConnection() async throws {
     let server = try Hosting.server()
     let (probe, thread) = (HostProbe(ends: 2), Kept<Int>())
