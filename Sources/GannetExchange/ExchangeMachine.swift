@@ -3,8 +3,8 @@ public import GannetHTTP
 /// One connection, exchange after exchange, seen from the client: where each response begins, how its body ends, and
 /// whether another request may follow (RFC 9112 sections 6 and 9).
 ///
-/// It is told what was sent and given what was received; it says what that was. Data is told as ranges of the input,
-/// never copied. One exchange at a time: no pipelining.
+/// It is told what was sent and given what was received; it says what that was, and whether the rest of the request is
+/// to be sent (`request`). Data is told as ranges of the input, never copied. One exchange at a time: no pipelining.
 ///
 /// A value without I/O: not tied to a thread.
 public struct ExchangeMachine: Sendable {
@@ -31,6 +31,8 @@ public struct ExchangeMachine: Sendable {
     case receivingLength(Int64)
     case receivingChunks
     case receivingUntilClose
+    /// Everything of the response has come, and it was a success: the rest of the request is still being sent.
+    case awaitingRequestEnd
     /// Everything of the response has come; its end is still to be told.
     case ending
     /// The last response of this connection has ended.
@@ -40,19 +42,34 @@ public struct ExchangeMachine: Sendable {
 
   /// Why the connection can carry another request after this response, or not; `reusable` until the head says
   /// otherwise.
-  public private(set) var persistence = Persistence.reusable
+  public internal(set) var persistence = Persistence.reusable
   /// Bytes of the connection's input before the current response: what error offsets count from. An informational
   /// response, or an empty line before it, is part of the response it precedes.
   public private(set) var responseStart: Int64 = 0
 
+  /// How far the request of the current exchange is, and so what is to be done about it now.
+  public internal(set) var request = Request.none
+
+  /// Whether a multipart body may come without the chunks that its head announces, as some cameras send it: told by its
+  /// first byte, which no chunk can begin with. The body then ends with the connection. Default false: an error.
+  public var acceptsUnchunkedStreams = false
+  /// Whether the `Content-Length` of a `multipart/x-mixed-replace` response is not looked at: its body ends with the
+  /// connection. Default false: the body has the length that its head says.
+  public var ignoresStreamLengths = false
+
   private let limits: Limits
-  package private(set) var state = State.idle
+  package internal(set) var state = State.idle
   private var method = ""
   private var mayUpgrade = false
-  private var isRequestSent = true
+  /// What follows the head that is being sent.
+  var requestBody = RequestBody.none
   private var headDecoder: ResponseHeadDecoder
   private var chunkedDecoder: ChunkedDecoder
+  /// Whether the first byte of a chunked body is still to show whether it is one.
+  private var mayBeUnchunked = false
   private var informationalCount = 0
+  /// What was tolerated in informational responses before the final one.
+  private var toleratedBefore: Tolerances = []
   /// Where the head or the chunked body being read begins, in the connection's input.
   private var decoderStart: Int64 = 0
   /// Bytes of the connection's input that have been consumed.
@@ -74,31 +91,38 @@ public struct ExchangeMachine: Sendable {
     case .idle: false
     case .awaitingHead: !headDecoder.isIdle || informationalCount > 0
     case .failed(let error): error.rule != .noResponse
-    case .receivingLength, .receivingChunks, .receivingUntilClose, .ending, .ended: true
+    case .receivingLength, .receivingChunks, .receivingUntilClose, .awaitingRequestEnd, .ending, .ended: true
     }
   }
 
-  /// The head of a request has been handed to the socket. Changes nothing unless the machine is idle: a request sent
-  /// on a connection in use gets no answer of its own.
+  /// Whether nothing but informational responses has come: the final one has not begun.
+  public var awaitsFinalResponse: Bool { state == .awaitingHead && headDecoder.isIdle }
+
+  /// Whether all that still comes is data of the response, up to the connection's end: it need not be given to
+  /// ``receive(_:)`` any more, which would say just that of it.
+  public var passesAllInput: Bool {
+    if case .receivingUntilClose = state { true } else { false }
+  }
+
+  /// A request begins to be sent. Changes nothing unless the machine is idle: a request sent on a connection in use
+  /// gets no answer of its own.
   ///
   /// - Parameters:
   ///   - method: the method as sent. HEAD and CONNECT change how the response is framed.
-  ///   - bodyFollows: whether a body is still to be sent: `sentRequestBody()` says when it has been.
+  ///   - body: what follows the head.
   ///   - mayUpgrade: whether the request asks for another protocol, so that 101 is an answer.
-  public mutating func sentRequest(method: String, bodyFollows: Bool = false, mayUpgrade: Bool = false) {
+  public mutating func beganRequest(method: String, body: RequestBody = .none, mayUpgrade: Bool = false) {
     guard case .idle = state else { return }
     self.method = method
     self.mayUpgrade = mayUpgrade
-    isRequestSent = !bodyFollows
+    requestBody = body
+    request = .sendingHead
     persistence = .reusable
     informationalCount = 0
+    toleratedBefore = []
     responseStart = position
     awaitHead(from: position)
   }
-
-  /// The whole body of the request has been handed to the socket. A response that ends before that leaves the
-  /// connection not reusable: what is still to be sent would be read as the next request.
-  public mutating func sentRequestBody() { isRequestSent = true }
 
   /// Takes the next piece of the connection's input.
   ///
@@ -128,7 +152,7 @@ public struct ExchangeMachine: Sendable {
       responseStart = position
       throw SyntaxError(.unexpectedBytes, byte: input[0], at: 0, "bytes that answer no request")
     case .awaitingHead: return try receiveHead(input)
-    case .receivingLength(0), .ending: return (0, end())
+    case .receivingLength(0), .ending, .awaitingRequestEnd: return (0, end(isFollowed: !input.isEmpty))
     case .receivingLength(let missing):
       let length = Int(min(missing, Int64(input.count)))
       guard length > 0 else { return (0, nil) }
@@ -148,6 +172,7 @@ public struct ExchangeMachine: Sendable {
   /// - Throws: `no-response`, `truncated-head` or `truncated-body` when a response is missing or incomplete. Chunked
   ///   data without the last empty line is complete: all of it is known.
   public mutating func receivedEndOfFile() throws(SyntaxError) -> Event? {
+    if request.isUnderWay { request = .stopped }
     switch state {
     case .idle, .ended:
       if persistence.isReusable { persistence = .closed }
@@ -157,8 +182,10 @@ public struct ExchangeMachine: Sendable {
       if !receivedAnything {
         throw fail(SyntaxError(.noResponse, at: offset, "the connection ended without a response"))
       }
-      throw fail(SyntaxError(.truncatedHead, at: offset, "the connection ended within a head"))
-    case .receivingLength(0), .ending: return end()
+      let words =
+        headDecoder.isIdle ? "after an informational response, without the final one" : "within a head"
+      throw fail(SyntaxError(.truncatedHead, at: offset, "the connection ended \(words)"))
+    case .receivingLength(0), .awaitingRequestEnd, .ending: return end()
     case .receivingLength(let missing):
       throw fail(SyntaxError(.truncatedBody, at: offset, "the connection ended \(missing) bytes too early"))
     case .receivingChunks:
@@ -176,7 +203,7 @@ public struct ExchangeMachine: Sendable {
 
   private mutating func awaitHead(from start: Int64) {
     decoderStart = start
-    headDecoder = ResponseHeadDecoder(limits: limits)
+    headDecoder.restart()
     state = .awaitingHead
   }
 
@@ -192,8 +219,11 @@ public struct ExchangeMachine: Sendable {
       guard informationalCount <= limits.informationalResponses else {
         throw SyntaxError(
           .informationalCount, at: decoderStart - responseStart,
-          "more than \(limits.informationalResponses) informational responses")
+          "more than \(limits.informationalResponses) informational responses, the limit informationalResponses"
+        )
       }
+      if case .tolerated(let tolerances) = try decide(for: head).1 { toleratedBefore.formUnion(tolerances) }
+      if head.status == 100 { receivedContinue() }
       awaitHead(from: position + Int64(consumed))
       return (consumed, .informational(head))
     }
@@ -202,25 +232,57 @@ public struct ExchangeMachine: Sendable {
         .unexpectedSwitch, at: decoderStart - responseStart,
         "101 to a request that asked for no other protocol")
     }
-    let framing: BodyFraming
-    do throws(SyntaxError) {
-      (framing, persistence) = try BodyFraming.decide(for: head, answering: method)
-    } catch { throw moved(error) }
+    var framing: BodyFraming
+    (framing, persistence) = try decide(for: head)
+    if ignoresStreamLengths, case .length = framing,
+      MediaType(contentTypeOf: head.fields)?.essence == "multipart/x-mixed-replace"
+    {
+      (framing, persistence) = (.close, .framedByClose)
+    }
+    tolerate(toleratedBefore)
+    decideOnRequest(status: head.status, framing)
     switch framing {
     case .none, .upgrade: state = .ending
     case .length(let length): state = .receivingLength(length)
     case .close: state = .receivingUntilClose
     case .chunked:
-      chunkedDecoder = ChunkedDecoder(limits: limits)
+      chunkedDecoder.restart()
       decoderStart = position + Int64(consumed)
+      mayBeUnchunked =
+        acceptsUnchunkedStreams && MediaType(contentTypeOf: head.fields)?.type == "multipart"
       state = .receivingChunks
     }
     return (consumed, .head(head, framing))
   }
 
+  private func decide(for head: ResponseHead) throws(SyntaxError) -> (BodyFraming, Persistence) {
+    do throws(SyntaxError) { return try BodyFraming.decide(for: head, answering: method) } catch {
+      throw moved(error)
+    }
+  }
+
+  /// Notes what was tolerated outside the final head.
+  private mutating func tolerate(_ tolerances: Tolerances) {
+    guard !tolerances.isEmpty else { return }
+    switch persistence {
+    case .reusable: persistence = .tolerated(tolerances)
+    case .tolerated(let others): persistence = .tolerated(others.union(tolerances))
+    default: break  // there is a reason already
+    }
+  }
+
   private mutating func receiveChunks(
     _ input: Span<UInt8>
   ) throws(SyntaxError) -> (consumed: Int, event: Event?) {
+    if mayBeUnchunked, !input.isEmpty {
+      mayBeUnchunked = false
+      // A delimiter, or an empty line before it.
+      if input[0] == UInt8(ascii: "-") || input[0] == .carriageReturn || input[0] == .lineFeed {
+        state = .receivingUntilClose
+        persistence = .framedByClose
+        return (input.count, .body(0..<input.count))
+      }
+    }
     let consumed: Int
     let step: ChunkedDecoder.Step
     do throws(SyntaxError) { (consumed, step) = try chunkedDecoder.step(input) } catch { throw moved(error) }
@@ -228,19 +290,29 @@ public struct ExchangeMachine: Sendable {
     case .needsInput: return (consumed, nil)
     case .body(let range): return (consumed, .body(range))
     case .trailers(let fields):
-      guard !fields.isEmpty else { return (consumed, end()) }
+      tolerate(chunkedDecoder.tolerated)
+      guard !fields.isEmpty else { return (consumed, end(isFollowed: consumed < input.count)) }
       state = .ending
       return (consumed, .trailers(fields))
     }
   }
 
-  private mutating func end() -> Event {
-    if !isRequestSent, persistence.isReusable { persistence = .requestUnfinished }
+  /// The response is complete. Nil when its end waits for that of the request, unless more bytes follow already:
+  /// they answer nothing.
+  private mutating func end(isFollowed: Bool = false) -> Event? {
+    if request.isUnderWay {
+      state = .awaitingRequestEnd
+      guard isFollowed else { return nil }
+      request = .stopped
+    }
+    if request == .stopped, persistence.isReusable { persistence = .requestUnfinished }
     state = persistence.isReusable ? .idle : .ended
+    request = .none
     return .end(reusable: persistence.isReusable)
   }
 
   private mutating func fail(_ error: SyntaxError) -> SyntaxError {
+    if request.isUnderWay { request = .stopped }
     state = .failed(error)
     persistence = error.rule.isTruncation ? .closed : .outOfStep
     return error

@@ -14,8 +14,9 @@ enum RunLoopHosts {
 
   private static let hosts = Guarded<[Place: LoopHost]>([:])
 
-  static func host(in runLoop: RunLoop, _ modes: [RunLoop.Mode]) throws(SystemError) -> LoopHost {
-    let place = Place(runLoop: ObjectIdentifier(runLoop), modes: Set(modes.map(\.rawValue)))
+  /// The host of this run loop in these modes: the one there is, or a new one.
+  static func host(in runLoop: RunLoop, _ modes: Set<String>) throws(SystemError) -> LoopHost {
+    let place = Place(runLoop: ObjectIdentifier(runLoop), modes: modes)
     let result = hosts.withLock { hosts -> Result<LoopHost, SystemError> in
       if let host = hosts[place] { return .success(host) }
       return Result { () throws(SystemError) in
@@ -31,6 +32,14 @@ enum RunLoopHosts {
     return try result.get()
   }
 
+  /// The modes in which a host is heard in this run loop; none when it lives elsewhere.
+  static func modes(of host: LoopHost?, in runLoop: RunLoop) -> Set<String> {
+    guard let host else { return [] }
+    return hosts.withLock { hosts in
+      hosts.first { $0.value === host && $0.key.runLoop == ObjectIdentifier(runLoop) }?.key.modes ?? []
+    }
+  }
+
   private static func forget(_ place: Place) {
     hosts.withLock { $0.removeValue(forKey: place) }?.hostEnded()
   }
@@ -38,7 +47,7 @@ enum RunLoopHosts {
   /// Finds the Core Foundation run loop beneath a Foundation one. Only its own thread can ask for it, and a timer is
   /// what reaches a run loop that waits on another thread: `perform` does not wake it on Linux.
   private static func find(
-    _ runLoop: RunLoop, _ modes: [RunLoop.Mode], _ attachment: RunLoopAttachment, _ threadEnd: ThreadEnd
+    _ runLoop: RunLoop, _ modes: Set<String>, _ attachment: RunLoopAttachment, _ threadEnd: ThreadEnd
   ) {
     if runLoop === RunLoop.main {
       threadEnd.neverComes()
@@ -48,6 +57,7 @@ enum RunLoopHosts {
     let timer = Timer(timeInterval: 0, repeats: false) { [weak threadEnd] _ in
       if let threadEnd { arrive(attachment, threadEnd) }
     }
+    let modes = modes.map { RunLoop.Mode($0) }
     for mode in modes { runLoop.add(timer, forMode: mode) }
     // A run loop that is let go without having run lets this go, and with it `threadEnd`; its timers it forgets.
     runLoop.perform(inModes: modes) { arrive(attachment, threadEnd) }

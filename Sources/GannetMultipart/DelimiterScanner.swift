@@ -6,6 +6,9 @@ import GannetHTTP
 /// `--` (the close delimiter), or a field of the next part. Its line begins after LF or CRLF, which belong to it, or
 /// where the window is said to begin a line. A token elsewhere in a line counts only where no data can be meant:
 /// after the end of a JPEG picture (`FF D9`), before a line end and a field line, or before the end of the stream.
+///
+/// Two dashes in a row are what is looked for in every byte: they are rare in pictures, and every token begins so, but
+/// in a stream that leaves them away.
 struct DelimiterScanner: Sendable {
   /// One delimiter in a window.
   struct Delimiter: Hashable {
@@ -36,10 +39,18 @@ struct DelimiterScanner: Sendable {
     var previous: UInt16 = 0
     /// Whether the stream ends with the window.
     var isAtEnd = false
-    /// Whether only a delimiter at the beginning of a line counts.
-    var anchoredOnly = false
-    /// Only line ends before this place of the window count.
+    /// Where in a line a delimiter may begin.
+    var anchor = Anchor.anywhere
+    /// Only line ends before this place of the window count, and only pictures' ends up to it.
     var limit = Int.max
+  }
+
+  /// Where in a line a delimiter may begin.
+  enum Anchor: Hashable {
+    /// At its beginning, and after the end of a picture.
+    case lineOrPicture
+    /// There, and where what follows it leaves no doubt.
+    case anywhere
   }
 
   /// The last two bytes of a JPEG picture.
@@ -50,7 +61,11 @@ struct DelimiterScanner: Sendable {
   private static let longestTail = 64
 
   /// The tokens that may begin a delimiter; one once the stream has shown which.
-  private(set) var tokens: [[UInt8]]
+  private(set) var tokens: [[UInt8]] {
+    didSet { beginsDashed = tokens.indices.allSatisfy(isDashed) }
+  }
+  /// Whether each of them begins with two dashes.
+  private var beginsDashed = true
 
   /// The stream used this delimiter: from now on only its token counts. A server that leaves the two dashes away
   /// in the first may still write them later.
@@ -68,11 +83,20 @@ struct DelimiterScanner: Sendable {
   private func isDashed(_ index: Int) -> Bool { tokens[index].starts(with: [.dash, .dash]) }
 
   /// Makes a scanner for the tokens that a boundary parameter may mean: servers put the dashes of the delimiter into
-  /// it, or leave them away in the delimiter.
+  /// it, or leave them away in the delimiter, or quote it with apostrophes, which a boundary may hold as well.
   init(boundary: [UInt8]) {
-    let dashed = [.dash, .dash] + boundary
-    let holdsDashes = boundary.count > 2 && boundary.starts(with: [.dash, .dash])
-    tokens = holdsDashes || boundary.first != .dash ? [dashed, boundary] : [dashed]
+    var readings = [boundary]
+    if boundary.first == .apostrophe {
+      let inner =
+        boundary.dropFirst().last == .apostrophe ? boundary.dropFirst().dropLast() : boundary.dropFirst()
+      if !inner.isEmpty { readings.append(Array(inner)) }
+    }
+    tokens = readings.flatMap { reading -> [[UInt8]] in
+      let dashed = [.dash, .dash] + reading
+      let holdsDashes = reading.count > 2 && reading.starts(with: [.dash, .dash])
+      return holdsDashes || reading.first != .dash ? [dashed, reading] : [dashed]
+    }
+    beginsDashed = tokens.indices.allSatisfy(isDashed)
   }
 
   /// Makes a scanner for one token.
@@ -86,22 +110,59 @@ struct DelimiterScanner: Sendable {
     {
       return finding
     }
-    let end = max(0, min(window.count, around.limit))
-    var line = 0
-    while let lineFeed = firstIndex(of: .lineFeed, in: window.extracting(first: end), from: line) {
-      if !around.anchoredOnly, let finding = lookBack(window, line: line..<lineFeed, around) {
-        return finding
-      }
-      let start = lineFeed > 0 && window[lineFeed - 1] == .carriageReturn ? lineFeed - 1 : lineFeed
-      if let finding = finding(of: matchLine(window, at: lineFeed + 1, start: start, around)) {
-        return finding
-      }
-      line = lineFeed + 1
+    // A token that counts begins right after a line end before the limit, or at the limit.
+    let searched =
+      around.limit < window.count - 2 ? window.extracting(first: max(0, around.limit + 2)) : window
+    var place = 0
+    while let token = nextToken(in: searched, from: place) {
+      if let finding = finding(of: match(window, at: token, around)) { return finding }
+      place = token + 1
     }
-    if !around.anchoredOnly, let finding = lookAtTail(window, from: line, around) { return finding }
-    let endsInCR = !window.isEmpty && window[window.count - 1] == .carriageReturn
-    return .none(
-      safe: endsInCR && window.count < around.limit && !around.isAtEnd ? window.count - 1 : window.count)
+    return .none(safe: safeEnd(of: window, around))
+  }
+
+  /// The next place at or after `start` where a token may begin.
+  private func nextToken(in window: Span<UInt8>, from start: Int) -> Int? {
+    let dashes = firstPair(of: .dash, in: window, from: start)
+    if beginsDashed { return dashes }
+    guard let lineFeed = firstIndex(of: .lineFeed, in: window, from: max(0, start - 1)) else { return dashes }
+    return min(dashes ?? Int.max, lineFeed + 1)
+  }
+
+  /// Compares what stands at `place`, and has not been looked at yet, with a delimiter.
+  private func match(_ window: Span<UInt8>, at place: Int, _ around: Surroundings) -> Match {
+    if place > 0, window[place - 1] == .lineFeed {
+      guard place - 1 < around.limit else { return .no }
+      return matchLine(window, at: place, start: Self.start(ofLineEnd: place - 1, in: window), around)
+    }
+    return mayBegin(at: place, in: window, around) ? matchWithinLine(window, at: place, around) : .no
+  }
+
+  private func mayBegin(at place: Int, in window: Span<UInt8>, _ around: Surroundings) -> Bool {
+    switch around.anchor {
+    case .lineOrPicture: place <= around.limit && around.isAfterPicture(place, in: window)
+    case .anywhere: true
+    }
+  }
+
+  private static func start(ofLineEnd lineFeed: Int, in window: Span<UInt8>) -> Int {
+    lineFeed > 0 && window[lineFeed - 1] == .carriageReturn ? lineFeed - 1 : lineFeed
+  }
+
+  /// Where the last bytes of a window begin that are the beginning of a delimiter although two dashes have not come.
+  private func safeEnd(of window: Span<UInt8>, _ around: Surroundings) -> Int {
+    let count = window.count
+    guard count > 0, !around.isAtEnd else { return count }
+    switch window[count - 1] {
+    case .carriageReturn where count < around.limit: return count - 1
+    case .lineFeed where count - 1 < around.limit: return Self.start(ofLineEnd: count - 1, in: window)
+    case .dash:
+      if count > 1, window[count - 2] == .lineFeed {
+        return count - 2 < around.limit ? Self.start(ofLineEnd: count - 2, in: window) : count
+      }
+      return mayBegin(at: count - 1, in: window, around) ? count - 1 : count
+    default: return count
+    }
   }
 
   /// What a delimiter that would begin a line at `place` comes to.
@@ -112,11 +173,14 @@ struct DelimiterScanner: Sendable {
     case delimiter(Delimiter)
   }
 
-  /// Compares the line at `place` with a delimiter whose line end begins at `start`.
-  func matchLine(_ window: Span<UInt8>, at place: Int, start: Int, _ around: Surroundings) -> Match {
+  /// Compares the line at `place` with a delimiter whose line end begins at `start`; `passed` bytes of its token have
+  /// come before.
+  func matchLine(
+    _ window: Span<UInt8>, at place: Int, start: Int, after passed: Int = 0, _ around: Surroundings
+  ) -> Match {
     var longest = -1
     for index in tokens.indices {
-      let token = tokens[index]
+      let token = passed > 0 ? Array(tokens[index].dropFirst(passed)) : tokens[index]
       let matched = window.matchedBytes(of: token, at: place)
       if matched == token.count {
         let match = matchTail(
@@ -131,6 +195,20 @@ struct DelimiterScanner: Sendable {
     // Two dashes at the beginning of a line are a delimiter cut short; a line end alone is data.
     return longest >= 2 ? .torn(at: start) : .no
   }
+
+  /// The delimiter at the front of a window that looks as nearly all do: CRLF, the one token, CRLF. Nil says nothing.
+  func usualDelimiter(in window: Span<UInt8>) -> Delimiter? {
+    guard tokens.count == 1 else { return nil }
+    let end = tokens[0].count + 2
+    guard window.count >= end + 2, window[0] == .carriageReturn, window[1] == .lineFeed,
+      window[end] == .carriageReturn, window[end + 1] == .lineFeed,
+      window.matchedBytes(of: tokens[0], at: 2) == end - 2
+    else { return nil }
+    return Delimiter(start: 0, end: end + 2, isClose: false, token: 0)
+  }
+
+  /// Whether no token begins with this byte.
+  func beginsNoToken(_ byte: UInt8) -> Bool { beginsDashed && byte != .dash }
 
   private func finding(of match: Match) -> Finding? {
     switch match {
@@ -180,69 +258,52 @@ struct DelimiterScanner: Sendable {
     return name > 0 && window[place + name + blanks] == .colon ? .yes : .no
   }
 
-  /// Looks for a token at the end of a complete line, `line`, that does not begin it.
-  private func lookBack(_ window: Span<UInt8>, line: Range<Int>, _ around: Surroundings) -> Finding? {
-    var end = line.upperBound
-    if end > line.lowerBound, window[end - 1] == .carriageReturn { end -= 1 }
-    let next = line.upperBound + 1
-    var blanks = 0
-    while end > line.lowerBound, blanks < Self.longestTail, window[end - 1].isBlank {
-      end -= 1
-      blanks += 1
-    }
-    let endsInDashes = window.count(from: max(line.lowerBound, end - 2), upTo: 2) { $0 == .dash } == 2
+  /// Compares what stands at `place`, within a line, with a delimiter.
+  private func matchWithinLine(_ window: Span<UInt8>, at place: Int, _ around: Surroundings) -> Match {
+    let isAfterPicture = around.isAfterPicture(place, in: window)
     for index in tokens.indices where isDashed(index) {
-      for isClose in endsInDashes ? [false, true] : [false] {
-        let tokenEnd = isClose ? end - 2 : end
-        let start = tokenEnd - tokens[index].count
-        guard start >= line.lowerBound,
-          window.matchedBytes(of: tokens[index], at: start) == tokens[index].count
-        else { continue }
-        let delimiter = Delimiter(start: start, end: isClose ? end : next, isClose: isClose, token: index)
-        if around.isAfterPicture(start, in: window) { return .delimiter(delimiter) }
-        let follows = isClose ? Shape.no : fieldName(window, at: next)
-        if follows == .yes { return .delimiter(delimiter) }
-        let isLast = next == window.count
-        if !around.isAtEnd, isLast || follows == .needsMore { return .none(safe: start) }
-        if isLast { return .delimiter(delimiter) }
+      let token = tokens[index]
+      let matched = window.matchedBytes(of: token, at: place)
+      if matched < token.count {
+        guard place + matched == window.count else { continue }
+        if !around.isAtEnd { return .needsMore(start: place) }
+        if matched >= 2, isAfterPicture { return .torn(at: place) }
+        continue
       }
+      let match = matchTailWithinLine(window, at: place, token: index, around, isAfterPicture)
+      if match != .no { return match }
     }
-    return nil
+    return .no
   }
 
-  /// Looks for a token, or the beginning of one, at the end of a line that the window cuts.
-  private func lookAtTail(_ window: Span<UInt8>, from line: Int, _ around: Surroundings) -> Finding? {
-    let longest = tokens.reduce(0) { max($0, $1.count) }
-    var start = max(line, window.count - longest - 2 - Self.longestTail - 1)
-    while let dash = firstIndex(of: .dash, in: window, from: start) {
-      for index in tokens.indices where isDashed(index) {
-        if let finding = matchAtEnd(window, at: dash, token: index, around) { return finding }
-      }
-      start = dash + 1
-    }
-    return nil
-  }
-
-  /// Compares what stands from `place` to the end of the window with a delimiter within a line.
-  private func matchAtEnd(
-    _ window: Span<UInt8>, at place: Int, token index: Int, _ around: Surroundings
-  ) -> Finding? {
-    let token = tokens[index]
-    let matched = window.matchedBytes(of: token, at: place)
-    if matched < token.count {
-      guard place + matched == window.count else { return nil }
-      if !around.isAtEnd { return .none(safe: place) }
-      return matched >= 2 && around.isAfterPicture(place, in: window) ? .torn(at: place) : nil
-    }
-    let dashes = window.count(from: place + matched, upTo: 2, where: { $0 == .dash })
-    let tail = place + matched + dashes
-    if dashes == 1, tail < window.count { return nil }
+  /// Compares what follows the token of a delimiter that begins within a line, at `start`.
+  private func matchTailWithinLine(
+    _ window: Span<UInt8>, at start: Int, token: Int, _ around: Surroundings, _ isAfterPicture: Bool
+  ) -> Match {
+    let place = start + tokens[token].count
+    let dashes = window.count(from: place, upTo: 2, where: { $0 == .dash })
+    let tail = place + dashes
+    if dashes == 1, tail < window.count { return .no }
+    let isClose = dashes == 2
     let blanks = window.count(from: tail, upTo: Self.longestTail, where: \.isBlank)
-    let rest = window.count - tail - blanks
-    guard rest == 0 || (rest == 1 && window[window.count - 1] == .carriageReturn) else { return nil }
-    if !around.isAtEnd { return .none(safe: place) }
-    guard dashes == 2 || around.isAfterPicture(place, in: window) else { return nil }
-    return .delimiter(Delimiter(start: place, end: window.count, isClose: dashes == 2, token: index))
+    func ended(at end: Int) -> Match {
+      .delimiter(Delimiter(start: start, end: end, isClose: isClose, token: token))
+    }
+    switch window.lineEnd(at: tail + blanks) {
+    case .no: return .no
+    case .needsMore:
+      if blanks == Self.longestTail { return .no }
+      if !around.isAtEnd { return .needsMore(start: start) }
+      return isClose || isAfterPicture ? ended(at: window.count) : .no
+    case .length(let length):
+      let next = tail + blanks + length
+      if isAfterPicture { return ended(at: isClose ? tail : next) }
+      let follows = isClose ? Shape.no : fieldName(window, at: next)
+      if follows == .yes { return ended(at: next) }
+      let isLast = next == window.count
+      if !around.isAtEnd, isLast || follows == .needsMore { return .needsMore(start: start) }
+      return isLast ? ended(at: isClose ? tail : next) : .no
+    }
   }
 }
 

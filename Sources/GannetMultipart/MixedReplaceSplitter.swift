@@ -1,17 +1,26 @@
 public import GannetHTTP
 
 /// Splits the body of a `multipart/x-mixed-replace` response into its parts (RFC 2046 section 5.1, and what cameras
-/// send in place of it; the tolerances are listed in `docs/TOLERANCES.md`).
+/// send in place of it; the tolerances are listed in `docs/CONFORMANCE.md`).
 ///
 /// Data is told as ranges of the input, at once: only bytes that are the beginning of a delimiter as far as they go
-/// are kept back. A part that promises a length ends, complete, with the last promised byte; what follows up to the
-/// next delimiter is dropped. Three rules for promises that are not kept:
+/// are kept back. A part is known to be complete (``Event/partCompleted``) at the first of these, and has ended
+/// (``Event/partEnded``) with its delimiter:
 ///
-/// - *Too large*: a delimiter that begins a line within the promised data is believed when none stands at the
-///   promised end. From that delimiter to that end, and no further than `Limits.partDoubtBytes`, the stream is kept
-///   back until it is known.
-/// - *Too small*: a JPEG picture (`FF D8` …) whose promised last bytes are not its end (`FF D9`) goes on to the next
-///   delimiter, unless one stands at the promised end. Its data is told without delay, its end with the delimiter.
+/// - *Its promised length is in* and can be believed: an earlier part's delimiter stood where that promised to end, or
+///   the end of this part's own picture is there too. Line ends between it and the delimiter are dropped.
+/// - *Its picture has ended*, of a JPEG picture without a length: the splitter follows its marker structure
+///   (ITU-T T.81 annex B). What still comes before the delimiter is data of the part all the same. A picture whose
+///   structure does not parse is complete when `FF D9` ends all that has arrived (``inputPaused()``).
+/// - *Its delimiter has come.*
+///
+/// Of lengths that are not kept the stream makes at most one part hesitate:
+///
+/// - A delimiter that begins a line within the promised data is believed when none stands at the promised end. From
+///   that delimiter to that end, and no further than `Limits.partDoubtBytes`, the stream is kept back until it is
+///   known; past that limit the delimiter is believed.
+/// - A part without a delimiter at its promised end goes on to the next one.
+/// - A stream that did either makes no promises any more: the lengths of its later parts are not looked at.
 /// - A length that is no number, or 0, promises nothing.
 ///
 /// At the end of the stream a delimiter that was begun is dropped, and so are the fields of a part without their empty
@@ -27,8 +36,11 @@ public struct MixedReplaceSplitter: Sendable {
     case data(Range<Int>)
     /// Data of the part that was kept back from earlier input.
     case held([UInt8])
-    /// The part has ended; `complete` when its length is in or a delimiter came, not when only the stream ended.
-    case partEnded(complete: Bool)
+    /// The part is known to be complete. Told once for each part, with no delay; not at all for one that only the
+    /// stream's end ended. More data of the part may follow where a picture or a length told it.
+    case partCompleted
+    /// The part has ended: its delimiter, or the end of the stream, has come.
+    case partEnded
     /// The close delimiter: no part follows, and what comes is dropped.
     case finished
     /// The stream has no delimiter to split at: its data comes as it is, without parts.
@@ -43,7 +55,7 @@ public struct MixedReplaceSplitter: Sendable {
     /// Without a boundary parameter: in the first line.
     case sniffing
     case unsplit
-    /// Dropping bytes, up to a delimiter: a preamble, or what follows a part's promised end.
+    /// Dropping bytes up to a delimiter: a preamble.
     case between
     /// After a delimiter.
     case fieldsStart
@@ -51,8 +63,8 @@ public struct MixedReplaceSplitter: Sendable {
     case data
     /// So many promised bytes are to come; `isCertain` once a delimiter among them is known to be data.
     case promised(Int64, isCertain: Bool)
-    /// The promised bytes are in, but end no picture.
-    case promiseDoubted
+    /// The promised bytes are in.
+    case promiseKept
     /// The close delimiter has come and ended a part.
     case finishing
     case finished
@@ -69,13 +81,15 @@ public struct MixedReplaceSplitter: Sendable {
   /// The lines read so far of what may be the fields of a first part without a delimiter, and where its last begins.
   var firstBlock: [UInt8] = []
   var firstBlockLine = 0
-  /// The first two bytes of the part's data, and how many of them have come.
-  var opening: UInt16 = 0
-  var openingCount = 0
+  var part = Part(FieldList())
+  /// What earlier parts have shown about lengths.
+  var lengths = LengthRecord.untried
 
   /// Bytes kept back from earlier input: those from `keptStart` on are still to be read.
   private var kept: [UInt8] = []
   private var keptStart = 0
+  /// Bytes that were kept back one after the other, since last there were none.
+  private var keptRun = 0
   /// Bytes to be read again before the rest.
   var readAgain: [UInt8] = []
   /// Bytes of the stream that have been read for good.
@@ -107,6 +121,10 @@ public struct MixedReplaceSplitter: Sendable {
     self.init(boundary: type.boundary, limits: limits)
   }
 
+  /// The length that the fields of a part promise, as a hint: the number that its `Content-Length` begins with. Nil
+  /// when there is none, when it runs into letters or past 2⁶³−1, and for 0, which cameras send that do not know it.
+  public static func promisedLength(of fields: FieldList) -> Int64? { PromisedLength.read(fields) }
+
   /// Takes the next piece of input.
   ///
   /// - Parameter input: the bytes that follow those consumed so far. Call again with the rest, even an empty one,
@@ -122,6 +140,22 @@ public struct MixedReplaceSplitter: Sendable {
       failure = error
       throw error
     }
+  }
+
+  /// All that has arrived so far has been given: call it where a reader would wait for more, as often as that happens.
+  ///
+  /// - Returns: ``Event/partCompleted`` when the part is a JPEG picture whose structure does not parse, and `FF D9` is
+  ///   the last that came.
+  public mutating func inputPaused() -> Event? {
+    let nothingIsKept = keptStart == kept.count && readAgain.isEmpty
+    guard failure == nil, nothingIsKept, state == .data, brokenPictureMayBeComplete else { return nil }
+    part.isComplete = true
+    return .partCompleted
+  }
+
+  private var brokenPictureMayBeComplete: Bool {
+    !part.isComplete && !part.completionIsDue && part.picture.isBroken
+      && around.previous == DelimiterScanner.pictureEnd
   }
 
   /// The stream has ended.
@@ -200,13 +234,19 @@ public struct MixedReplaceSplitter: Sendable {
       case .needs(let count):
         let available = input.extracting(droppingFirst: consumed)
         if available.isEmpty { return nil }
-        let addition = available.extracting(first: max(1, count - window.count))
+        // Data that looks like a delimiter's beginning again and again is taken in larger and larger pieces.
+        let addition = available.extracting(
+          first: max(1, count - window.count, min(keptRun, Self.longestAddition)))
         bytes.append(copying: addition)
+        keptRun += addition.count
         consumed += addition.count
       }
     }
     return nil
   }
+
+  /// Bytes of input that are kept at once though fewer would do.
+  private static let longestAddition = 4096
 
   private mutating func prependReadAgain() {
     guard !readAgain.isEmpty else { return }
@@ -219,6 +259,7 @@ public struct MixedReplaceSplitter: Sendable {
   /// Forgets kept bytes that have been read, once they are the larger half.
   private mutating func dropRead() {
     if keptStart == kept.count {
+      keptRun = 0
       kept.removeAll(keepingCapacity: kept.capacity <= 4096)
       keptStart = 0
     } else if keptStart > 4096, keptStart > kept.count / 2 {
@@ -230,13 +271,16 @@ public struct MixedReplaceSplitter: Sendable {
   private mutating func endOfFile() throws(SyntaxError) -> Event? {
     switch state {
     case .data:
+      if brokenPictureMayBeComplete {
+        part.isComplete = true
+        return .partCompleted
+      }
       state = .finished
-      return .partEnded(complete: false)
+      return .partEnded
     case .promised(let missing, _):
       throw SyntaxError(
         .truncatedBody, at: position, "the stream ended \(missing) bytes before the end that a part promised")
-    case .start, .firstFields, .sniffing, .unsplit, .between, .fieldsStart, .fields, .promiseDoubted,
-      .finishing,
+    case .start, .firstFields, .sniffing, .unsplit, .between, .fieldsStart, .fields, .promiseKept, .finishing,
       .finished:
       state = .finished
       return nil

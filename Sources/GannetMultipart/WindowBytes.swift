@@ -3,6 +3,8 @@ import GannetHTTP
 extension UInt8 {
   /// `-`.
   static let dash: UInt8 = 0x2D
+  /// `'`.
+  static let apostrophe: UInt8 = 0x27
 }
 
 extension Span where Element == UInt8 {

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The programs in README.md and docs are those that Tests/Consumer builds, and the files that the documents name are
-# there. `readme.sh --write` copies the programs into their blocks, which begin with ```swift program=NAME.
+# there. `readme.sh --write` copies the programs into their blocks, which begin with ```swift program=NAME, or =NAME/FILE
+# for one file of a program.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 mkdir -p .build/documents
@@ -8,7 +9,7 @@ for document in README.md docs/*.md; do
   rebuilt=.build/documents/$(basename "$document")
   awk '
     /^```swift program=/ { print; name = $0; sub(/.*program=/, "", name)
-      file = "Tests/Consumer/Sources/" name "/main.swift"
+      file = "Tests/Consumer/Sources/" name (name ~ /\// ? ".swift" : "/main.swift")
       while ((getline line < file) > 0) print line
       copying = 1; next }
     copying { if ($0 != "```") next; copying = 0 }
@@ -29,8 +30,8 @@ for path in $(grep -ohE '\b(Sources|Tests|Fixtures|docs)/[A-Za-z0-9_+./-]*[A-Za-
   fi
 done
 for limit in $(sed -n 's/^ *public var \([A-Za-z]*\) = [0-9].*/\1/p' Sources/GannetHTTP/Values/Limits.swift); do
-  if ! grep -q "\`$limit\b" docs/TOLERANCES.md; then
-    echo "readme: docs/TOLERANCES.md does not tell of $limit" >&2
+  if ! grep -q "\`$limit\b" docs/LIMITS.md; then
+    echo "readme: docs/LIMITS.md does not tell of $limit" >&2
     missing=1
   fi
 done

@@ -3,8 +3,11 @@
 // host that can drive a load. run.sh builds and runs them.
 import PackageDescription
 
-func program(_ name: String, _ products: [String] = ["Gannet"]) -> Target {
-  .executableTarget(name: name, dependencies: products.map { .product(name: $0, package: "gannet") })
+/// Nothing that a user writes in Swift 6 may warn, but what is copied from documents of Cocoa.
+func program(_ name: String, _ products: [String] = ["Gannet"], mayWarn: Bool = false) -> Target {
+  .executableTarget(
+    name: name, dependencies: products.map { .product(name: $0, package: "gannet") },
+    swiftSettings: [.swiftLanguageMode(.v6)] + (mayWarn ? [] : [.treatAllWarnings(as: .error)]))
 }
 
 let package = Package(
@@ -13,7 +16,9 @@ let package = Package(
   targets: [
     program("Smallest"),
     program("Camera"),
+    program("Pictures"),
     program("Answers"),
+    program("Upload"),
     program("OwnLoop"),
     program("RunLoopThread", ["Gannet", "GannetFoundation"]),
     program("MainRunLoop", ["Gannet", "GannetFoundation"]),
@@ -21,5 +26,9 @@ let package = Package(
     program("Queue"),
     program("TaskExecutor"),
     program("PlainAwait"),
+    program("Porting", ["Gannet", "GannetFoundation"], mayWarn: true),
+    program("ActorDelegates"),
+    program("OperationQueues", ["Gannet", "GannetFoundation"]),
+    program("StandIn"),
   ]
 )

@@ -3,7 +3,7 @@ import GannetHTTP
 /// A section of fields; the second byte chooses where it stands.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-  withInput(start, count) { bytes in
+  unsafe withInput(start, count) { bytes in
     guard bytes.count > 1 else { return }
     let contexts: [FieldSectionDecoder.Context] = [.head, .trailers, .part]
     let context = contexts[Int(bytes[1]) % 3]

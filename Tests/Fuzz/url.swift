@@ -3,7 +3,7 @@ import GannetHTTP
 /// A URL, and a reference after a NUL. What was read is read again the same, and its canonical form is one.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-  withInput(start, count) { bytes in
+  unsafe withInput(start, count) { bytes in
     let halves = bytes.split(separator: 0, maxSplits: 1, omittingEmptySubsequences: false)
     guard let url = try? HTTPURL(String(decoding: halves[0], as: UTF8.self)) else { return }
     check(url)

@@ -32,7 +32,9 @@ struct CodingVectorTests {
   }
 
   @Test("Firefox") func firefox() throws {
-    for row in try VectorFile.rows("codings/firefox-content-encoding.jsonl") {
+    let rows = try VectorFile.rows("codings/firefox-content-encoding.jsonl")
+    #expect(rows.count == 5)
+    for row in rows {
       let label = try #require(row.string("content_encoding"))
       let body = try #require(row.base64("input_b64"))
       guard let result = decode(body, label) else {
@@ -44,7 +46,10 @@ struct CodingVectorTests {
   }
 
   @Test("Go's compress packages") func go() throws {
-    for row in try VectorFile.rows("codings/go-deflate-gzip-zlib.jsonl") {
+    let rows = try VectorFile.rows("codings/go-deflate-gzip-zlib.jsonl")
+    #expect(rows.count == 59)
+    #expect(Set(rows.map(\.id)).isSuperset(of: Self.differences.keys))
+    for row in rows {
       let label = row.string("coding") == "gzip" ? "gzip" : "deflate"
       let body = try #require(row.base64("input_b64"))
       if row.string("error")?.hasSuffix("every prefix") == true {

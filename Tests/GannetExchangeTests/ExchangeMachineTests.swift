@@ -11,15 +11,16 @@ struct ExchangeCase: Sendable, CustomTestStringConvertible {
   var events: [String] = []
   var error: String?
   var leftOver = 0
+  var endsWithInput = true
 
   var testDescription: String { name }
 
   init(
-    _ name: String, answering methods: [String] = ["GET"], _ input: String, _ events: [String] = [],
-    error: String? = nil, leftOver: Int = 0
+    _ name: String, answering methods: [String] = ["GET"], ending endsWithInput: Bool = true, _ input: String,
+    _ events: [String] = [], error: String? = nil, leftOver: Int = 0
   ) {
     (self.name, self.methods, self.input, self.events) = (name, methods, input, events)
-    (self.error, self.leftOver) = (error, leftOver)
+    (self.error, self.leftOver, self.endsWithInput) = (error, leftOver, endsWithInput)
   }
 }
 
@@ -27,7 +28,7 @@ private let ok = "HTTP/1.1 200 OK\r\n"
 private let chunkedHead = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 private let lengthHead = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n"
 
-@Suite("exchanges")
+@Suite("exchanges", .longWork)
 struct ExchangeMachineTests {
   @Test(
     "input of a connection",
@@ -54,7 +55,7 @@ struct ExchangeMachineTests {
     ExchangeCase("no body: HEAD", answering: ["HEAD"], lengthHead, ["200 none", "end"]),
     ExchangeCase(
       "no body: 204 and 304", answering: ["GET", "GET"],
-      "HTTP/1.1 204 No\r\nContent-Length: 5\r\n\r\nHTTP/1.1 304 No\r\nContent-Length: 5\r\n\r\n",
+      "HTTP/1.1 204 No\r\nContent-Length: 0\r\n\r\nHTTP/1.1 304 No\r\nContent-Length: 5\r\n\r\n",
       ["204 none", "end", "304 none", "end"]),
     ExchangeCase(
       "a tunnel", answering: ["CONNECT"], ok + "Content-Length: 5\r\n\r\nhello",
@@ -178,20 +179,6 @@ struct ExchangeMachineTests {
     #expect(throws: SyntaxError.self) { try machine.receivedEndOfFile() }
   }
 
-  @Test("a response before the request's body was sent", arguments: [false, true])
-  func earlyResponse(sentBefore: Bool) throws {
-    var client = Exchanging.Client()
-    client.bodyFollows = true
-    client.sendNext()
-    var outcome = Outcome()
-    _ = try Exchanging.take(&client, Bytes.latin1(lengthHead), &outcome)
-    if sentBefore { client.machine.sentRequestBody() }
-    _ = try Exchanging.take(&client, Bytes.latin1("hello"), &outcome)
-    outcome.endData()
-    #expect(outcome.events.last == (sentBefore ? "end" : "end, not reusable"))
-    #expect(client.machine.persistence == (sentBefore ? .reusable : .requestUnfinished))
-  }
-
   @Test("a connection that ends between exchanges")
   func idleClose() throws {
     var client = Exchanging.Client()
@@ -210,14 +197,82 @@ struct ExchangeMachineTests {
     client.sendNext()
     var outcome = Outcome()
     #expect(!client.machine.receivedAnything)
-    _ = try Exchanging.take(&client, Bytes.latin1("\r\n"), &outcome)
-    #expect(!client.machine.receivedAnything)
     _ = try Exchanging.take(&client, Bytes.latin1(lengthHead + "hello"), &outcome)
     #expect(client.machine.responseStart == 0)
     client.sendNext()
     #expect(!client.machine.receivedAnything)
+    _ = try Exchanging.take(&client, Bytes.latin1("\r\n"), &outcome)
+    #expect(!client.machine.receivedAnything)
     _ = try Exchanging.take(&client, Bytes.latin1("H"), &outcome)
     #expect(client.machine.receivedAnything)
-    #expect(client.machine.responseStart == Int64(2 + lengthHead.utf8.count + 5))
+    #expect(client.machine.responseStart == Int64(lengthHead.utf8.count + 5))
+  }
+
+  @Test(
+    "only a body that ends with the connection needs not be given any more",
+    arguments: [
+      ("\r\n", true), ("Content-Length: 9\r\n\r\n", false),
+      ("Transfer-Encoding: chunked\r\n\r\n9\r\n", false),
+      ("Content-Length: 0\r\n\r\n", false), ("X: y\r\n", false),
+    ])
+  func passesAllInput(rest: String, isBody: Bool) throws {
+    var machine = ExchangeMachine()
+    machine.beganRequest(method: "GET")
+    let bytes = Bytes.latin1("HTTP/1.1 200 OK\r\n\(rest)")
+    for index in bytes.indices {
+      #expect(!machine.passesAllInput)
+      while try machine.receive(bytes.span.extracting(index..<index + 1)).consumed == 0 {}
+    }
+    #expect(machine.passesAllInput == isBody)
+    guard isBody else { return }
+    let data = Bytes.latin1("HTTP/1.1 200 OK\r\n\r\n")
+    #expect(try machine.receive(data.span).event == .body(0..<data.count))
+    #expect(try machine.receivedEndOfFile() == .end(reusable: false))
+    #expect(!machine.passesAllInput)
+  }
+
+  @Test(
+    "a stream's own length, when it is not looked at",
+    arguments: [
+      ("multipart/x-mixed-replace;boundary=B", "7", true), ("Multipart/X-Mixed-Replace", "0", true),
+      ("multipart/mixed;boundary=B", "7", false), ("image/jpeg", "7", false),
+    ])
+  func streamLength(type: String, length: String, isIgnored: Bool) {
+    let bytes = Bytes.latin1(
+      "HTTP/1.1 200 OK\r\nContent-Length: \(length)\r\nContent-Type: \(type)\r\n\r\n--B\r\nx12345")
+    for ignores in [true, false] {
+      var client = Exchanging.Client()
+      client.tellsReasons = true
+      client.machine.ignoresStreamLengths = ignores
+      let (whole, mismatches) = Exchanging.outcomes(of: bytes, client)
+      #expect(mismatches.isEmpty)
+      #expect(whole.events.contains("data --B\r\nx12345") == (ignores && isIgnored), "\(whole)")
+      if ignores, isIgnored { #expect(whole.events.last?.contains("framedByClose") == true, "\(whole)") }
+    }
+  }
+
+  @Test(
+    "chunks that a multipart head announces and that don't come",
+    arguments: [
+      ("multipart/x-mixed-replace", "--B\r\nx", true), ("Multipart/Mixed; boundary=B", "\r\n--B", true),
+      ("multipart/x-mixed-replace", "\n", true), ("multipart/x-mixed-replace", "B\r\n", false),
+      ("text/plain", "--B\r\nx", false),
+    ])
+  func unchunked(type: String, body: String, isTaken: Bool) {
+    let bytes = Bytes.latin1(
+      "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Type: \(type)\r\n\r\n\(body)")
+    for accepts in [true, false] {
+      var client = Exchanging.Client()
+      client.tellsReasons = true
+      client.machine.acceptsUnchunkedStreams = accepts
+      let (whole, mismatches) = Exchanging.outcomes(of: bytes, client)
+      #expect(mismatches.isEmpty)
+      if accepts, isTaken {
+        #expect(whole.error == nil && whole.events.contains("data \(body)"), "\(whole)")
+        #expect(whole.events.last?.contains("framedByClose") == true, "\(whole)")
+      } else {
+        #expect(whole.error != nil)
+      }
+    }
   }
 }

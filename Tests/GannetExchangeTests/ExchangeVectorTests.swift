@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Whole connections of other parsers' tests, and of attacks on clients. Each row runs at every cut.
-@Suite("vectors: exchanges", .enabled(if: VectorFile.areAvailable, "GANNET_VECTORS is not set"))
+@Suite("vectors: exchanges", .enabled(if: VectorFile.areAvailable, "GANNET_VECTORS is not set"), .longWork)
 struct ExchangeVectorTests {
   /// One response as the machine told it.
   struct Message {

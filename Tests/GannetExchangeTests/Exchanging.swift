@@ -9,7 +9,10 @@ enum Exchanging {
     var machine: ExchangeMachine
     var methods: [String]
     var mayUpgrade = false
-    var bodyFollows = false
+    /// What follows the head of each request, which is sent at once, as is a body that no 100 is waited for.
+    var body = ExchangeMachine.RequestBody.none
+    /// Whether an end is told with the reason why nothing can follow it.
+    var tellsReasons = false
 
     init(_ methods: [String] = ["GET"], limits: Limits = Limits()) {
       machine = ExchangeMachine(limits: limits)
@@ -18,25 +21,26 @@ enum Exchanging {
 
     mutating func sendNext() {
       guard machine.isIdle, !methods.isEmpty else { return }
-      machine.sentRequest(method: methods.removeFirst(), bodyFollows: bodyFollows, mayUpgrade: mayUpgrade)
+      machine.beganRequest(method: methods.removeFirst(), body: body, mayUpgrade: mayUpgrade)
+      machine.sentHead()
     }
   }
 
   /// The outcome of the whole input, and the cuts that differ from it.
   static func outcomes(
-    of bytes: [UInt8], endOfFile: Bool = true, _ client: Client = Client()
+    of bytes: [UInt8], endOfFile: Bool = true, cuts: [Cut]? = nil, _ client: Client = Client()
   ) -> (whole: Outcome, mismatches: [(cut: Cut, outcome: Outcome)]) {
     var client = client
     client.sendNext()
     return Cuts.outcomes(
-      of: bytes, decoder: { client },
+      of: bytes, cuts: cuts, decoder: { client },
       take: { client, rest, outcome throws(SyntaxError) in
         let taken = try take(&client, Array(rest), &outcome)
         return (taken, taken < rest.count)
       },
       finish: { client, outcome throws(SyntaxError) in
         guard endOfFile else { return }
-        while let event = try client.machine.receivedEndOfFile() { note(event, of: [], in: &outcome) }
+        while let event = try client.machine.receivedEndOfFile() { note(event, of: [], client, in: &outcome) }
       })
   }
 
@@ -46,22 +50,26 @@ enum Exchanging {
   ) throws(SyntaxError) -> Int {
     var taken = 0
     while true {
-      let rest = Array(bytes[taken...])
+      let rest = bytes[taken...]
       if !rest.isEmpty { client.sendNext() }
       let (consumed, event) = try client.machine.receive(rest.span)
       taken += consumed
       guard let event else { return taken }
-      note(event, of: rest, in: &outcome)
+      note(event, of: rest, client, in: &outcome)
     }
   }
 
-  static func note(_ event: ExchangeMachine.Event, of bytes: [UInt8], in outcome: inout Outcome) {
+  static func note(
+    _ event: ExchangeMachine.Event, of bytes: ArraySlice<UInt8>, _ client: Client, in outcome: inout Outcome
+  ) {
     switch event {
     case .informational(let head): outcome.add("informational \(head.status)")
     case .head(let head, let framing): outcome.add("\(head.status) \(framing)")
-    case .body(let range): outcome.add(data: bytes[range])
+    case .body(let range): outcome.add(data: bytes.dropFirst(range.lowerBound).prefix(range.count))
     case .trailers(let fields): outcome.add("trailers" + fields.map { " \($0.name)=\($0.value)" }.joined())
-    case .end(let reusable): outcome.add(reusable ? "end" : "end, not reusable")
+    case .end(true): outcome.add("end")
+    case .end(false):
+      outcome.add(client.tellsReasons ? "end, \(client.machine.persistence)" : "end, not reusable")
     }
   }
 }

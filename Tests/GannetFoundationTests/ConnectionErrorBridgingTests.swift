@@ -50,6 +50,7 @@ struct ConnectionErrorBridgingTests {
     arguments: [
       (ConnectionError.Code.timedOut, URLError.Code.timedOut), (.cancelled, .cancelled),
       (.cannotFindHost, .cannotFindHost), (.networkConnectionLost, .networkConnectionLost),
+      (.notConnectedToInternet, .notConnectedToInternet),
       (.badServerResponse, .badServerResponse), (.httpTooManyRedirects, .httpTooManyRedirects),
       (.secureConnectionFailed, .secureConnectionFailed),
       (.serverCertificateHasBadDate, .serverCertificateHasBadDate),

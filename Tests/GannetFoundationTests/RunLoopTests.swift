@@ -4,7 +4,7 @@ import GannetFoundation
 import TestSupport
 import Testing
 
-/// Loads on a thread's `RunLoop` (design section 3). The main one is tested by a program in `Tests/Consumer`: the test
+/// Loads on a thread's `RunLoop`. The main one is tested by a program in `Tests/Consumer`: the test
 /// runner's main thread has no run loop that runs.
 @Suite(.timeLimit(.minutes(1))) struct RunLoopTests {
   private static let calls = ["response 200", "data", "finish"]

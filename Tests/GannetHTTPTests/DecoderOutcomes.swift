@@ -50,6 +50,7 @@ enum Decoders {
 
   static func describe(_ head: ResponseHead) -> String {
     "1.\(head.minorVersion) \(head.status) <\(head.reason)> " + describe(head.fields)
+      + (head.tolerated.isEmpty ? "" : " tolerated \(head.tolerated)")
   }
 }
 

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Streams of browsers' own tests and of cameras. Each row runs at every cut.
-@Suite("vectors: multipart", .enabled(if: VectorFile.areAvailable, "GANNET_VECTORS is not set"))
+@Suite("vectors: multipart", .enabled(if: VectorFile.areAvailable, "GANNET_VECTORS is not set"), .longWork)
 struct SplitterVectorTests {
   @Test("splitters of Blink, Firefox, WebKit; cameras")
   func splitters() throws {

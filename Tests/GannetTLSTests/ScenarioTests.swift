@@ -1,8 +1,9 @@
 import GannetTLS
+import TestSupport
 import Testing
 
 /// The scenarios of badssl.com that need no network, remade with certificates of our own.
-@Suite("TLS scenarios")
+@Suite("TLS scenarios", .longWork)
 struct ScenarioTests {
   /// What a server shows and whether it is taken.
   struct Case: CustomTestStringConvertible {

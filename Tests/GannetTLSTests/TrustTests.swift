@@ -30,6 +30,8 @@ struct TrustTests {
       .file("/nowhere/ca.pem"),
       "no trusted certificates: the file /nowhere/ca.pem cannot be read: No such file or directory"
     ),
+    (.file("/dev/null\0.pem"), "no trusted certificates: there is a NUL in the path /dev/null"),
+    (.directory("/\0certs"), "no trusted certificates: there is a NUL in the path /"),
     (.directory("/nowhere/certs"), "no trusted certificates: the directory /nowhere/certs cannot be read"),
     (.pem([]), "there is no certificate in the PEM text given"),
     (.pem(Array("hello".utf8)), "there is no certificate in the PEM text given"),

@@ -36,7 +36,7 @@ record() {
   "$gannet" --replay "$name.wire" --events >"$name.events" 2>>"$work/log" </dev/null || true
   [ -s "$name.events" ] || { echo "record: $name has no events" >&2; tail -n 5 "$work/log" >&2; exit 1; }
   # The replay tells what the load itself told, save for secrets, which the recording masks.
-  if ! diff <(merged "$work/live") "$name.events" >"$work/difference" && ! grep -q Set-Cookie "$work/difference"; then
+  if ! diff <(merged "$work/live") "$name.events" >"$work/difference" && ! grep -q -e Set-Cookie -e rspauth "$work/difference"; then
     echo "record: $name replays otherwise than it went:" >&2
     cat "$work/difference" >&2
     exit 1
@@ -54,11 +54,15 @@ record_nginx() {
   record nginx/binary "$at/binary.bin"
   record nginx/head -I "$at/hello.txt"
   record nginx/post-refused -d 'a=1&b=2' "$at/hello.txt"
+  record nginx/upload -T "$work/site/hello.txt" "$at/uploads/"
+  record nginx/upload-continue -H 'Expect: 100-continue' -T "$work/site/text.txt" "$at/uploads/text.txt"
+  record nginx/upload-refused -H 'Expect: 100-continue' -T "$work/site/binary.bin" "$at/small-uploads/binary.bin"
   record nginx/not-found "$at/no-such-file"
   record nginx/redirect-absolute "$at/moved"
   record nginx/redirect-relative "$at/moved-relative"
   record nginx/redirect-twice "$at/to-moved"
   record nginx/redirect-refused --no-redirect "$at/moved"
+  record nginx/login -b '' -d 'user=u' "$at/login"
   record nginx/no-content "$at/nothing"
   record nginx/challenge "$at/private"
   record nginx/basic -u user:open-sesame "$at/private"
@@ -82,6 +86,10 @@ ErrorLog $work/apache/error.log
 Listen 127.0.0.1:$port
 LoadModule mpm_event_module $modules/mod_mpm_event.so
 LoadModule authz_core_module $modules/mod_authz_core.so
+LoadModule authz_user_module $modules/mod_authz_user.so
+LoadModule authn_core_module $modules/mod_authn_core.so
+LoadModule authn_file_module $modules/mod_authn_file.so
+LoadModule auth_digest_module $modules/mod_auth_digest.so
 LoadModule mime_module $modules/mod_mime.so
 LoadModule dir_module $modules/mod_dir.so
 LoadModule autoindex_module $modules/mod_autoindex.so
@@ -95,6 +103,12 @@ DocumentRoot $work/site
   Require all granted
   AddOutputFilterByType DEFLATE text/plain
 </Directory>
+<Location /hello.txt>
+  AuthType Digest
+  AuthName "the vault"
+  AuthUserFile $work/digests-md5
+  Require valid-user
+</Location>
 User nobody
 Group nogroup
 CONF
@@ -104,6 +118,8 @@ CONF
   record apache/deflate "$at/text.txt"
   record apache/folder-redirect "$at/folder"
   record apache/not-found "$at/no-such-file"
+  record apache/digest -u user:open-sesame "$at/hello.txt"
+  record apache/digest-wrong -u user:sesame "$at/hello.txt"
   end_all
 }
 
@@ -114,7 +130,11 @@ record_lighttpd() {
 server.document-root = "$work/site"
 server.bind = "127.0.0.1"
 server.port = $port
-server.modules = ("mod_dirlisting")
+server.modules = ("mod_dirlisting", "mod_auth", "mod_authn_file")
+auth.backend = "htdigest"
+auth.backend.htdigest.userfile = "$work/digests-sha256"
+auth.require = ("/text.txt" => (
+  "method" => "digest", "algorithm" => "SHA-256", "realm" => "the vault", "require" => "valid-user"))
 dir-listing.activate = "enable"
 mimetype.assign = (".txt" => "text/plain", "" => "application/octet-stream")
 CONF
@@ -123,6 +143,7 @@ CONF
   record lighttpd/plain "$at/hello.txt"
   record lighttpd/listing "$at/"
   record lighttpd/not-found "$at/no-such-file"
+  record lighttpd/digest-sha256 -u user:open-sesame "$at/text.txt"
   end_all
 }
 
@@ -134,6 +155,18 @@ record_python() {
   record python/plain "$at/hello.txt"
   record python/listing "$at/"
   record python/not-found "$at/no-such-file"
+  end_all
+}
+
+# Not a real server: one that sends what real ones get wrong, byte for byte.
+record_tolerances() {
+  local port name
+  port=$(free_port)
+  start python3 -u "$here/tolerances.py" "$port"
+  await_port "$port"
+  while read -r name; do
+    record "tolerances/$name" "http://127.0.0.1:$port/$name"
+  done < <(python3 "$here/tolerances.py" --names)
   end_all
 }
 
@@ -233,6 +266,7 @@ have nginx && record_nginx
 have apache2 && record_apache
 have lighttpd && record_lighttpd
 have python3 && record_python
+have python3 && record_tolerances
 have haproxy && record_haproxy
 have ffmpeg && record_ffmpeg
 have ustreamer && have ffmpeg && record_ustreamer

@@ -48,6 +48,10 @@ make_site() {
   printf '<html><body><!--#echo var="REQUEST_METHOD" --> and so on</body></html>\n' >"$work/site/page.shtml"
   head -c 20000 /dev/zero | tr '\0' 'z' >"$work/site/binary.bin"
   printf 'user:%s\n' "$(openssl passwd -apr1 open-sesame)" >"$work/passwords"
+  for hash in md5 sha256; do
+    printf 'user:the vault:%s\n' "$(printf 'user:the vault:open-sesame' | openssl dgst -$hash -r | cut -d' ' -f1)" \
+      >"$work/digests-$hash"
+  done
   openssl req -x509 -newkey rsa:2048 -nodes -days 3650 -subj '/CN=gannet fixtures' \
     -addext 'subjectAltName=DNS:localhost,IP:127.0.0.1' -keyout "$work/key.pem" -out "$work/certificate.pem" 2>/dev/null
 }
@@ -55,7 +59,8 @@ make_site() {
 # nginx on $port, and with TLS on $tls; $at is its plain address.
 start_nginx() {
   port=$(free_port) tls=$(free_port) at=http://127.0.0.1:$port
-  mkdir -p "$work/nginx"
+  mkdir -p "$work/nginx" "$work/uploads"
+  chmod 777 "$work/nginx" "$work/uploads"
   cat >"$work/nginx.conf" <<CONF
 daemon off; master_process off; pid $work/nginx/pid; error_log $work/nginx/error.log;
 events {}
@@ -72,8 +77,13 @@ http {
     location = /moved { return 301 /hello.txt; }
     location = /moved-relative { absolute_redirect off; return 302 hello.txt; }
     location = /to-moved { return 307 /moved; }
+    location = /login { add_header Set-Cookie "session=8c1f0e5d; Path=/; HttpOnly" always; add_header Set-Cookie "seen=yes; Path=/login" always; return 303 /account; }
+    location = /account { if (\$cookie_session = "") { return 403; } return 200 "welcome\n"; }
     location = /nothing { return 204; }
     location = /private { auth_basic "the vault"; auth_basic_user_file $work/passwords; try_files /hello.txt =404; }
+    location /uploads/ { alias $work/uploads/; dav_methods PUT; client_max_body_size 4m; }
+    location /small-uploads/ { alias $work/uploads/; dav_methods PUT; client_max_body_size 10k; }
+    location /private-uploads/ { alias $work/uploads/; dav_methods PUT; client_max_body_size 4m; auth_basic "the vault"; auth_basic_user_file $work/passwords; }
     location = /close { keepalive_timeout 0; try_files /hello.txt =404; }
   }
 }

@@ -39,8 +39,38 @@ status=0
 "$gannet" "$at/hello.txt" >&- 2>/dev/null || status=$?
 [ $status -eq 23 ] || { echo "shown: a closed standard output gave $status" >&2; exit 1; }
 echo "shown: closed standard streams"
+
+# Uploads: a short one, a long one that waits for 100, one in chunks, and refusals before and within the body.
+head -c 3000000 /dev/urandom >"$work/long.bin"
+expect 0 'HTTP/1.1 201' -v -T "$work/site/hello.txt" "$at/uploads/"
+cmp "$work/site/hello.txt" "$work/uploads/hello.txt"
+expect 0 'HTTP/1.1 100 Continue' -v -T "$work/long.bin" "$at/uploads/long.bin"
+cmp "$work/long.bin" "$work/uploads/long.bin"
+"$gannet" -f -T - "$at/uploads/chunks.bin" <"$work/long.bin"
+cmp "$work/long.bin" "$work/uploads/chunks.bin"
+expect 0 'HTTP/1.1 413' -v -T "$work/long.bin" "$at/small-uploads/x"
+expect 22 '413' -f -H Expect: -T "$work/long.bin" "$at/small-uploads/x"
+expect 0 'HTTP/1.1 201' -v -u user:open-sesame -T "$work/long.bin" "$at/private-uploads/private.bin"
+cmp "$work/long.bin" "$work/uploads/private.bin"
+expect 0 'PUT /uploads/old.txt HTTP/1.0' -v -0 -T "$work/site/hello.txt" "$at/uploads/old.txt"
+cmp "$work/site/hello.txt" "$work/uploads/old.txt"
+expect 55 '"event":"needNewBodyStream"' --events -u user:open-sesame -H Expect: -T - "$at/private-uploads/none"
+expect 26 'No such file' -T "$work/none" "$at/uploads/"
+echo "shown: uploads"
+
 expect 8 'no stream of parts' --parts "$work/none" "$at/hello.txt"
 [ ! -e "$work/none" ] || { echo "shown: a folder for no parts" >&2; exit 1; }
+end_all
+
+# Refuses to be asked, then takes the body; answers before it has read the body, and reads on; answers and goes.
+refusing=$(free_port)
+start python3 "$here/uploads.py" "$refusing"
+await_port "$refusing"
+expect 0 'took 3000000' -T "$work/long.bin" "http://127.0.0.1:$refusing/417"
+expect 0 'took 3000000' -H 'Expect: 100-continue' --expect100-timeout 0.2 -T "$work/long.bin" "http://127.0.0.1:$refusing/mute"
+expect 0 'at once' -T "$work/long.bin" "http://127.0.0.1:$refusing/early"
+expect 0 'no more' -H Expect: -T "$work/long.bin" "http://127.0.0.1:$refusing/gone"
+grep -q 'early: read 3000000' "$work/log" || { echo "shown: the body was cut short" >&2; exit 1; }
 end_all
 
 # Accepts, and says nothing.

@@ -9,6 +9,10 @@ package final class CallbackLog: URLConnectionDataDelegate {
   package var onCallback: ((String, URLConnection) -> Void)?
   /// The answer to `willSend request`.
   package var answer: (URLRequest, URLResponse?) -> URLRequest? = { request, _ in request }
+  /// The answer to `needNewBodyStream`.
+  package var newBody: (URLRequest) -> URLRequest.Body? = { $0.body }
+  /// The answer to `willCacheResponse`.
+  package var caching: (CachedURLResponse) -> CachedURLResponse? = { $0 }
   /// The answer to a challenge.
   package var challengeAnswer: (URLAuthenticationChallenge) -> Void = {
     $0.sender?.continueWithoutCredential(for: $0)
@@ -21,6 +25,8 @@ package final class CallbackLog: URLConnectionDataDelegate {
   package private(set) var challenges: [URLAuthenticationChallenge] = []
   /// The connection whose callback came last.
   package private(set) weak var current: URLConnection?
+  /// What was collected, when it was asked for.
+  package private(set) var metrics: URLConnectionMetrics?
   /// The largest piece of data that was delivered at once.
   package private(set) var largestPiece = 0
   /// The error the load ended with, if it did.
@@ -78,7 +84,10 @@ package final class CallbackLog: URLConnectionDataDelegate {
   }
 
   package func connection(_ connection: URLConnection, didReceive response: URLResponse) {
-    guard let response = response as? HTTPURLResponse else { return }
+    guard let response = response as? HTTPURLResponse else {
+      return note(
+        "response \(response.mimeType ?? "-") length \(response.expectedContentLength)", connection)
+    }
     responses.append(response)
     let part = response.partIndex.map { " part \($0)" } ?? ""
     note("response \(response.statusCode) length \(response.expectedContentLength)\(part)", connection)
@@ -97,10 +106,29 @@ package final class CallbackLog: URLConnectionDataDelegate {
   }
 
   package func connection(
+    _ connection: URLConnection, willCacheResponse cachedResponse: CachedURLResponse
+  ) -> CachedURLResponse? {
+    note("willCache \(cachedResponse.data.count)", connection)
+    return caching(cachedResponse)
+  }
+
+  package func connection(
+    _ connection: URLConnection, needNewBodyStream request: URLRequest
+  ) -> URLRequest.Body? {
+    note("needNewBody", connection)
+    return newBody(request)
+  }
+
+  package func connection(
     _ connection: URLConnection, didSendBodyData bytesWritten: Int, totalBytesWritten: Int,
     totalBytesExpectedToWrite: Int
   ) {
     note("sent \(totalBytesWritten)/\(totalBytesExpectedToWrite)", connection)
+  }
+
+  package func connection(_ connection: URLConnection, didFinishCollecting metrics: URLConnectionMetrics) {
+    self.metrics = metrics
+    note("metrics", connection)
   }
 
   package func connectionDidFinishLoading(_ connection: URLConnection) { note("finish", connection) }
@@ -118,6 +146,8 @@ package enum Loading {
     var configuration = URLConnection.Configuration()
     configuration.transportProvider = server
     configuration.credentialStorage = URLCredentialStorage()
+    configuration.urlCache = URLCache(memoryCapacity: 4 << 20)
+    configuration.cookieStorage = HTTPCookieStorage()
     return configuration
   }
 
@@ -129,7 +159,8 @@ package enum Loading {
     let connection = URLConnection(
       request: request, delegate: log, configuration: configuration, on: .loop(loop.handle))
     guard connection != nil else { return ["nil"] }
-    loop.run(until: .now + .seconds(20))
+    // So that a load that hangs fails its test; a machine that stands still is no fault.
+    loop.run(until: .now + .seconds(50))
     loop.shutDown()
     return log.finished()
   }

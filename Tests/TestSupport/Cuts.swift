@@ -118,16 +118,16 @@ public enum Cuts {
     return outcome
   }
 
-  /// Runs new decoders over `bytes` at every cut. Returns what came of the whole, and each cut whose outcome
-  /// differs from it.
+  /// Runs new decoders over `bytes` at every cut, or at `cuts`. Returns what came of the whole, and each cut whose
+  /// outcome differs from it.
   public static func outcomes<Decoder>(
-    of bytes: [UInt8], decoder make: () -> Decoder,
+    of bytes: [UInt8], cuts: [Cut]? = nil, decoder make: () -> Decoder,
     take: (inout Decoder, ArraySlice<UInt8>, inout Outcome) throws(SyntaxError) -> Taken,
     finish: (inout Decoder, inout Outcome) throws(SyntaxError) -> Void = { _, _ in }
   ) -> (whole: Outcome, mismatches: [(cut: Cut, outcome: Outcome)]) {
     let whole = outcome(of: bytes, cut: .whole, decoder: make, take: take, finish: finish)
     var mismatches: [(cut: Cut, outcome: Outcome)] = []
-    for cut in Cut.all(of: bytes.count) where cut != .whole {
+    for cut in cuts ?? Cut.all(of: bytes.count) where cut != .whole {
       let other = outcome(of: bytes, cut: cut, decoder: make, take: take, finish: finish)
       if other != whole { mismatches.append((cut, other)) }
     }

@@ -13,6 +13,9 @@ public struct JSONValue {
   /// The value at `key` of an object.
   public subscript(key: String) -> JSONValue? { JSONValue((value as? [String: Any])?[key]) }
 
+  /// The keys of an object.
+  public var keys: [String] { (value as? [String: Any])?.keys.map { $0 } ?? [] }
+
   private init(member: Any) { value = member }
 
   /// The members of an array; a null among them has no value of any kind.

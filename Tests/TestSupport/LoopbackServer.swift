@@ -14,6 +14,8 @@ package final class LoopbackServer: Sendable {
     case greets(Answer)
     /// Answers once so many bytes have come, and reads no more when told so.
     case answersEarly(after: Int, Answer, readsOn: Bool)
+    /// Reads nothing for so long once a request has begun, then all of it, and says this.
+    case dozes(Duration, Answer)
     /// Says this again and again once a request has come.
     case repeats([UInt8])
     /// Reads, and never says a word, not even TLS's.
@@ -94,7 +96,7 @@ private final class ServerHost {
     listener = try Listener(on: loop, at: wanted)
     listener.onAccept = { [unowned self] socket in
       let engine = context.flatMap { try? TLSEngine(server: $0) }
-      let peer = ServerPeer(socket, conduct, engine, saysGoodbye) { [weak self] in
+      let peer = ServerPeer(socket, on: loop, conduct, engine, saysGoodbye) { [weak self] in
         self?.peers.removeValue(forKey: ObjectIdentifier($0))
       }
       peers[ObjectIdentifier(peer)] = peer
@@ -111,6 +113,7 @@ private final class ServerHost {
 /// One connection of a server.
 private final class ServerPeer {
   private let socket: StreamSocket
+  private let loop: EventLoop
   private let conduct: LoopbackServer.Conduct
   private let tls: TLSEngine?
   private let saysGoodbye: Bool
@@ -119,6 +122,7 @@ private final class ServerPeer {
   private var requests = 0
   private var received = 0
   private var isReading = true
+  private var waking: LoopTimer?
   private var isRepeating = false
   private var hasGreeted = false
   private var output: [UInt8] = []
@@ -127,10 +131,11 @@ private final class ServerPeer {
   private var isClosed = false
 
   init(
-    _ socket: StreamSocket, _ conduct: LoopbackServer.Conduct, _ tls: TLSEngine?, _ saysGoodbye: Bool,
-    gone: @escaping (ServerPeer) -> Void
+    _ socket: StreamSocket, on loop: EventLoop, _ conduct: LoopbackServer.Conduct, _ tls: TLSEngine?,
+    _ saysGoodbye: Bool, gone: @escaping (ServerPeer) -> Void
   ) {
     self.socket = socket
+    self.loop = loop
     self.conduct = conduct
     self.tls = tls
     self.saysGoodbye = saysGoodbye
@@ -143,7 +148,7 @@ private final class ServerPeer {
     case .resets:
       socket.abort()
       return close()
-    case .answers, .greets, .answersEarly, .repeats, .silent: break
+    case .answers, .greets, .answersEarly, .dozes, .repeats, .silent: break
     }
     socket.onReady = { [unowned self] readiness in
       if readiness.contains(.writable) { flush() }
@@ -211,12 +216,25 @@ private final class ServerPeer {
       hasGreeted = true
       isReading = readsOn
       say(answer)
+    case .dozes(let time, let answer):
+      if received == bytes.count { doze(time) }
+      guard scanner.step(bytes) > 0, scanner.progress == .ended else { return }
+      say(answer)
     case .repeats:
       guard scanner.step(bytes) > 0, scanner.progress == .ended else { return }
       isRepeating = true
       flush()
     case .greets, .silent, .closes, .resets: break
     }
+  }
+
+  private func doze(_ time: Duration) {
+    isReading = false
+    waking = loop.makeTimer { [unowned self] _ in
+      isReading = true
+      read()
+    }
+    waking?.schedule(at: loop.now.advanced(by: time))
   }
 
   private func say(_ answer: Answer) {
@@ -261,6 +279,7 @@ private final class ServerPeer {
   func close() {
     guard !isClosed else { return }
     isClosed = true
+    waking = nil
     socket.onReady = nil
     socket.close()
     gone(self)

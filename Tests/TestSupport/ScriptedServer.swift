@@ -39,6 +39,8 @@ package final class ScriptedServer: TransportProvider, @unchecked Sendable {
   package private(set) var peers: [ScriptedPeer] = []
   /// Called with each connection that is made, before anything is sent on it.
   package var onConnect: ((ScriptedPeer) -> Void)?
+  /// Answers the requests, given as text, for which no answer is listed.
+  package var choose: ((String) -> Answer?)?
   /// Puts something between the client and a connection.
   package var wrap: ((ScriptedPeer, EventLoop) -> any StreamTransport)?
 
@@ -51,6 +53,7 @@ package final class ScriptedServer: TransportProvider, @unchecked Sendable {
   package func makeTransport(to origin: Origin, on loop: EventLoop) -> any StreamTransport {
     let answers = peers.count < connections.count ? connections[peers.count] : []
     let peer = ScriptedPeer(origin, answers, cut: cut, on: loop)
+    peer.choose = choose
     peers.append(peer)
     onConnect?(peer)
     return wrap?(peer, loop) ?? peer
@@ -73,6 +76,9 @@ package final class ScriptedPeer: StreamTransport {
   private unowned let loop: EventLoop
   private var answers: [Answer]
   private var scanned = 0
+  /// Where the request begins that is being sent.
+  private var requestStart = 0
+  fileprivate var choose: ((String) -> Answer?)?
   private var scanner = RequestScanner()
   private var pieces: [ArraySlice<UInt8>] = []
   private var ending: ReceiveOutcome?
@@ -127,7 +133,13 @@ package final class ScriptedPeer: StreamTransport {
       scanned += scanner.step(sent.span.extracting(scanned..<sent.count))
       guard scanner.progress == .ended else { continue }
       scanner = RequestScanner()
-      if !answers.isEmpty { say(answers.removeFirst()) }
+      let request = sent[requestStart..<scanned]
+      requestStart = scanned
+      if !answers.isEmpty {
+        say(answers.removeFirst())
+      } else if let answer = choose?(String(decoding: request, as: UTF8.self)) {
+        say(answer)
+      }
     }
   }
 

@@ -22,6 +22,14 @@ public enum VectorFile {
     }
   }
 
+  /// The arrays of a `.json` file's `tests`, without its comments; none when the variable is unset.
+  public static func lists(_ path: String) throws -> [[Any]] {
+    guard let folder else { return [] }
+    let text = try Data(contentsOf: URL(fileURLWithPath: folder).appendingPathComponent(path))
+    let file = try JSONSerialization.jsonObject(with: withoutLoneSurrogates(text)) as? [String: Any]
+    return (file?["tests"] as? [Any] ?? []).compactMap { $0 as? [Any] }
+  }
+
   /// JSON in which halves of surrogate pairs that stand alone are U+FFFD: there is no other way to say them in UTF-8.
   private static func withoutLoneSurrogates(_ text: Data) -> Data {
     var result = Array(text)

@@ -13,6 +13,7 @@ package enum ExitCode: Int32, CaseIterable, Sendable {
   case cannotRead = 26
   case timedOut = 28
   case tlsFailed = 35
+  case cannotReadFileURL = 37
   case cannotListen = 45
   case tooManyRedirects = 47
   case emptyReply = 52
@@ -36,13 +37,14 @@ package enum ExitCode: Int32, CaseIterable, Sendable {
     case .badURL: "the URL is malformed"
     case .cannotResolve: "the host's name was not found"
     case .cannotConnect: "no connection to the host"
-    case .badResponse: "the response breaks the syntax of HTTP, or has no parts for --parts"
+    case .badResponse: "the response breaks the syntax of HTTP, or has no parts to save"
     case .cutShort: "the response ended before it was complete"
     case .failedStatus: "the status is 400 or above, and --fail was given"
     case .cannotWrite: "the output cannot be written"
     case .cannotRead: "a file to send or to play cannot be read"
     case .timedOut: "a time limit was reached"
     case .tlsFailed: "the TLS handshake failed"
+    case .cannotReadFileURL: "the file of a file URL cannot be read"
     case .cannotListen: "the server's port cannot be listened on"
     case .tooManyRedirects: "too many redirects"
     case .emptyReply: "the server closed without an answer"

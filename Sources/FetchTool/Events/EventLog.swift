@@ -8,7 +8,7 @@ package final class EventLog {
   private let includesBodies: Bool
   private let mergesData: Bool
   private let write: (String) -> Void
-  private let hash: SHA256Digest
+  private let hash: MessageDigest
 
   /// Bytes since the last response.
   private var total: Int64 = 0
@@ -35,7 +35,7 @@ package final class EventLog {
     self.includesBodies = includesBodies
     self.mergesData = mergesData
     self.write = write
-    hash = try SHA256Digest()
+    hash = try MessageDigest(.sha256)
   }
 
   package func willSend(_ request: URLRequest, redirectResponse: URLResponse?) {
@@ -71,6 +71,8 @@ package final class EventLog {
     emit(line)
   }
 
+  package func needNewBodyStream() { emit(JSONLine(event: "needNewBodyStream")) }
+
   package func didSendBodyData(_ bytes: Int, total: Int, expected: Int) {
     var line = JSONLine(event: "didSendBodyData")
     line.add("bytes", bytes)
@@ -97,7 +99,7 @@ package final class EventLog {
     line.add("suggestedFilename", response.suggestedFilename)
     line.add("fields", http?.fields ?? FieldList())
     line.add("part", http?.partIndex)
-    line.add("fromCache", false)
+    line.add("fromCache", response.isFromCache)
     emit(line)
     total = 0
     if digest == nil { _ = finishDigest() }
@@ -128,6 +130,12 @@ package final class EventLog {
     emit(line)
   }
 
+  package func willCache(_ response: CachedURLResponse) {
+    var line = JSONLine(event: "willCacheResponse")
+    line.add("length", response.data.count)
+    emit(line)
+  }
+
   package func didFinishLoading() {
     var line = JSONLine(event: "didFinishLoading")
     addTotal(to: &line)
@@ -147,7 +155,7 @@ package final class EventLog {
     case .limit(let name):
       line.add("rule", name)
       line.add("offset", nil as Int?)
-    case .system, .tls, nil:
+    case .system, .tls, .body, nil:
       line.add("rule", nil as String?)
       line.add("offset", nil as Int?)
     }
@@ -206,6 +214,6 @@ package final class EventLog {
   }
 
   private static func withoutUserInfo(_ url: String) -> String {
-    (try? HTTPURL(url))?.withoutUserInfo.text ?? url
+    (try? HTTPURL(url, encodingHostsWith: .shared))?.withoutUserInfo.text ?? url
   }
 }

@@ -9,7 +9,7 @@ extension ExitCode {
       case .unsupportedURL: .unsupportedScheme
       case .badURL: error.isAboutRequest ? .badUsage : .badURL
       case .cannotFindHost, .dnsLookupFailed: .cannotResolve
-      case .cannotConnectToHost: .cannotConnect
+      case .cannotConnectToHost, .notConnectedToInternet: .cannotConnect
       case .timedOut: .timedOut
       case .httpTooManyRedirects: .tooManyRedirects
       case .redirectToNonExistentLocation: .redirectRefused
@@ -22,12 +22,13 @@ extension ExitCode {
         .serverCertificateNotYetValid:
         .badCertificate
       case .secureConnectionFailed, .clientCertificateRejected, .clientCertificateRequired: .tlsFailed
-      case .fileDoesNotExist, .noPermissionsToReadFile, .cannotOpenFile: .cannotRead
+      case .fileDoesNotExist, .fileIsDirectory, .noPermissionsToReadFile, .cannotOpenFile:
+        error.url.lowercased().hasPrefix("file:") ? .cannotReadFileURL : .cannotRead
       case .cannotCreateFile, .cannotWriteToFile, .cannotRemoveFile, .cannotMoveFile: .cannotWrite
       case .cancelled, .unknown, .resourceUnavailable, .userCancelledAuthentication,
         .userAuthenticationRequired:
         .receiveFailed
-      case .requestBodyStreamExhausted: .sendFailed
+      case .requestBodyStreamExhausted: error.isAboutSource ? .cannotRead : .sendFailed
       }
   }
 
@@ -44,7 +45,7 @@ extension ExitCode {
 extension URLRequest {
   /// Why the method or a field cannot be sent, with the flag that gave it.
   var unsendable: String? {
-    for field in httpFields {
+    for field in fields {
       if let error = Self.failure("GET", [(name: field.name, value: field.value)]) {
         return "-H \"\(field.name)\": \(error.reason)"
       }
@@ -66,6 +67,8 @@ extension ExitCode {
   static func flag(for error: ConnectionError) -> String? {
     switch error.code {
     case .serverCertificateHasUnknownRoot: " (--cacert FILE trusts another authority)"
+    case .requestBodyStreamExhausted where error.phase == .preparing:
+      " (standard input is there only once; -T FILE can be sent again)"
     case .serverCertificateUntrusted where error.reason.hasPrefix("the certificate is self-signed"):
       " (--cacert FILE)"
     default: nil
@@ -76,6 +79,12 @@ extension ExitCode {
 extension ConnectionError {
   /// The line for standard error: the URL, the phase, and the reason.
   var sentence: String { "\(url): \(phase.rawValue): \(reason)" }
+
+  /// Whether what the body comes from could not be read.
+  fileprivate var isAboutSource: Bool {
+    guard case .body = cause else { return false }
+    return true
+  }
 
   /// Whether the method or a field of the request cannot be sent.
   fileprivate var isAboutRequest: Bool {

@@ -16,12 +16,14 @@ package final class FetchCommand {
   private var failures: [Int: ToolError] = [:]
   private var display: ProgressDisplay?
   private let start = ContinuousClock.now
+  private let writeOut: WriteOutFormat?
 
   /// Makes the loads; throws when one of them cannot be made from what was asked.
   package init(_ options: FetchOptions, on loop: EventLoop) throws(ToolError) {
     self.options = options
     self.loop = loop
     configuration = try options.configuration()
+    writeOut = try options.readWriteOut()
     waiting = try makeLoads()
     try observe()
   }
@@ -38,6 +40,7 @@ package final class FetchCommand {
     do throws(SystemError) { try recorder?.finish() } catch {
       throw ToolError(.cannotWrite, "\(options.recordFile ?? ""): \(error.words)")
     }
+    try options.writeCookies(of: configuration.cookieStorage)
     if let failure = failures.min(by: { $0.key < $1.key })?.value { throw ToolError(failure.code, "") }
   }
 
@@ -48,15 +51,17 @@ package final class FetchCommand {
     let settings = FetchLoad.Settings(options, credential: try readCredential())
     var loads: [FetchLoad] = []
     for (index, url) in options.urls.enumerated() {
-      let request = try options.request(for: url, body: body)
+      let upload = index < options.uploads.count ? options.uploads[index] : nil
+      let request = try options.request(for: url, body: body, upload: upload)
       // With events the load itself tells of it.
       if options.events == .none, let reason = request.unsendable { throw ToolError(.badUsage, reason) }
       let tag = options.urls.count > 1 ? String(index + 1) : nil
       loads.append(
         FetchLoad(
           request, index: index, tag: tag, settings: settings,
-          output: BodyOutput(target(at: index), partsFolder: partsFolder(tag)),
-          events: try makeEvents(tag)))
+          output: BodyOutput(target(at: index), parts: placeOfParts(tag)),
+          events: try makeEvents(tag),
+          reconnection: options.firstReconnectWait.map { Reconnection(first: $0) }))
     }
     return loads
   }
@@ -70,8 +75,9 @@ package final class FetchCommand {
   }
 
   /// The parts of several loads go to folders of their own.
-  private func partsFolder(_ tag: String?) -> String? {
-    options.partsDirectory.map { folder in tag.map { "\(folder)/\($0)" } ?? folder }
+  private func placeOfParts(_ tag: String?) -> PartFiles.Place? {
+    if let file = options.snapshotFile { return .file(file) }
+    return options.partsDirectory.map { folder in .folder(tag.map { "\(folder)/\($0)" } ?? folder) }
   }
 
   private func readCredential() throws(ToolError) -> URLCredential? {
@@ -117,7 +123,7 @@ package final class FetchCommand {
       let via = options.unixSocket.map { "unix \($0)" }
       recorder = try ToolError.writing(path) { () throws(SystemError) in
         try TrafficRecorder(
-          options.recordedLoad(load.request),
+          try options.recordedLoad(load.request),
           to: path == "-" ? .standardOutput : try OutputFile(creating: path), via: via,
           keepsSecrets: options.recordsSecrets)
       }
@@ -143,6 +149,7 @@ package final class FetchCommand {
       timer.schedule(at: loop.now + limit)
       limits[ObjectIdentifier(load)] = timer
     }
+    load.onRetry = { [weak self] message in self?.say([message]) }
     load.start(configuration, on: loop) { [weak self] load in self?.ended(load) }
   }
 
@@ -157,7 +164,22 @@ package final class FetchCommand {
       if failure.code == .cannotWrite { waiting = [] }
     }
     say(messages)
+    writeOut(load)
     startNext()
+  }
+
+  /// Prints what `-w` asks for.
+  private func writeOut(_ load: FetchLoad) {
+    guard let writeOut else { return }
+    for (text, toStandardError) in writeOut.printed(load.facts(verifies: !options.skipsVerification)) {
+      let output = toStandardError ? OutputFile.standardError : .standardOutput
+      do throws(SystemError) { try output.write(text) } catch {
+        let name = toStandardError ? "standard error" : "standard output"
+        let failure = ToolError(.cannotWrite, "\(name): \(error.words)")
+        if failures[load.index] == nil { failures[load.index] = failure }
+        return say([failure.sentence])
+      }
+    }
   }
 
   /// Tells of what happened to the loads, above the lines of those that run.

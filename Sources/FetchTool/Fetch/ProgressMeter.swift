@@ -1,5 +1,5 @@
-/// What a person wants to know of a running load: how much has come, how fast, and how long it takes still. Time is an
-/// argument.
+/// What a person wants to know of a running load: how much has come, or until then how much of a body was sent, how
+/// fast, and how long it takes still. Time is an argument.
 package struct ProgressMeter: Sendable {
   /// The rate is that of about so long.
   private static let windowSeconds = 3.0
@@ -16,35 +16,65 @@ package struct ProgressMeter: Sendable {
 
   private var samples: [Sample] = []
   private var bytes: Int64 = 0
-  private var frames = 0
+  private var frames = FrameMeter()
 
   /// Bytes the body will have in all; nil when that isn't known.
   package var expected: Int64?
   /// Whether it is a stream of frames, so that these are counted.
   package var isStream = false
 
+  /// Whether what is counted is sent, and nothing has come.
+  private var isSending = false
+
   /// Begins at zero.
   package init() {}
 
-  /// More bytes came.
-  package mutating func received(_ count: Int) { bytes += Int64(count) }
+  /// So many bytes of the request's body were sent, of `expected`, or -1 when that isn't known.
+  package mutating func sent(_ total: Int64, of expected: Int64) {
+    guard isSending || bytes == 0 else { return }
+    isSending = true
+    bytes = total
+    self.expected = expected > 0 ? expected : nil
+  }
 
-  /// A frame is complete.
-  package mutating func finishedFrame() { frames += 1 }
+  /// More bytes came.
+  package mutating func received(_ count: Int) {
+    if isSending { endSending() }
+    bytes += Int64(count)
+  }
+
+  /// The answer is there: what comes is counted from here on, and its rate is that since the line before.
+  package mutating func endSending() {
+    guard isSending else { return }
+    samples = samples.suffix(1).map { Sample(seconds: $0.seconds, bytes: 0, frames: 0) }
+    (isSending, bytes) = (false, 0)
+  }
+
+  /// A frame of so many bytes is complete `seconds` after the start, `latency` seconds after the server's stamp.
+  package mutating func finishedFrame(_ bytes: Int, at seconds: Double, latency: Double? = nil) {
+    frames.completed(bytes, at: seconds, latency: latency)
+  }
 
   /// The line at `seconds` since the start, narrower than `columns`.
   package mutating func line(
     label: String, at seconds: Double, columns: Int, _ stage: Stage = .running
   ) -> String {
-    samples.append(Sample(seconds: seconds, bytes: bytes, frames: frames))
+    samples.append(Sample(seconds: seconds, bytes: bytes, frames: frames.count))
     while samples.count > 2, samples[1].seconds <= seconds - Self.windowSeconds { samples.removeFirst() }
     let first = samples.count > 1 ? samples[0] : Sample(seconds: 0, bytes: 0, frames: 0)
     let span = seconds - first.seconds
     let rate = span > 0 ? Double(bytes - first.bytes) / span : 0
     var parts = [Self.amount(Double(bytes)), Self.amount(rate) + "/s"]
+    if isSending { parts[0] = "sent " + parts[0] }
     if isStream {
-      let perSecond = span > 0 ? Double(frames - first.frames) / span : 0
-      parts = ["\(frames) frames", Self.decimal(perSecond) + " frames/s"] + parts
+      let perSecond = span > 0 ? Double(frames.count - first.frames) / span : 0
+      parts = [
+        "\(frames.count) frames", Self.decimal(perSecond) + " frames/s", parts[0], Self.bitRate(rate * 8),
+      ]
+      for column in frames.columns
+      where (label + parts.joined(separator: "  ")).count + 2 + column.count < columns - 8 {
+        parts.append(column)
+      }
     } else if let expected, expected > 0 {
       parts[0] += " of " + Self.amount(Double(expected))
       if rate > 0, bytes < expected, stage == .running {
@@ -71,6 +101,11 @@ package struct ProgressMeter: Sendable {
     let filled = Int(share * Double(width))
     return "[" + String(repeating: "#", count: filled) + String(repeating: "·", count: width - filled) + "] "
       + shown
+  }
+
+  /// `999 kbit/s`, `1.5 Mbit/s`.
+  package static func bitRate(_ bits: Double) -> String {
+    bits < 999_500 ? decimal(bits / 1000) + " kbit/s" : decimal(bits / 1_000_000) + " Mbit/s"
   }
 
   /// `999 B`, `1.5 KiB`, `12 MiB`.

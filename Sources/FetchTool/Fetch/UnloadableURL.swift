@@ -1,3 +1,4 @@
+import Gannet
 import GannetHTTP
 
 extension ToolError {
@@ -5,11 +6,18 @@ extension ToolError {
   package init(unloadable url: String) {
     let hint = ToolError.likelyURL(url).map { "; did you mean \($0)?" } ?? ""
     do throws(URLSyntaxError) {
-      let address = try HTTPURL(url)
+      let address = try HTTPURL(url, encodingHostsWith: .shared)
+      if address.scheme == "file" {
+        self.init(
+          .badURL,
+          "\(address.withoutUserInfo.text): preparing: a file URL names a file of this machine, not of the host \(address.host)"
+        )
+        return
+      }
       self.init(
         .unsupportedScheme,
-        "\(address.withoutUserInfo.text): preparing: the scheme \(address.scheme) is not supported; http and https are"
-          + hint)
+        "\(address.withoutUserInfo.text): preparing: the scheme \(address.scheme) is not supported; "
+          + "http, https, file and data are" + hint)
     } catch { self.init(.badURL, "\(urlForMessage(url)): preparing: \(error.reason)\(error.culprit)\(hint)") }
   }
 
@@ -27,14 +35,16 @@ extension ToolError {
   }
 
   private static func loadable(_ url: String) -> String? {
-    guard let address = try? HTTPURL(url), !address.host.isEmpty else { return nil }
+    guard let address = try? HTTPURL(url, encodingHostsWith: .shared), !address.host.isEmpty else {
+      return nil
+    }
     return url
   }
 }
 
 /// The URL without user name and password, also where it is malformed.
 package func urlForMessage(_ text: String) -> String {
-  if let address = try? HTTPURL(text) { return address.withoutUserInfo.text }
+  if let address = try? HTTPURL(text, encodingHostsWith: .shared) { return address.withoutUserInfo.text }
   guard let slashes = text.firstRange(of: "//") else { return text }
   let authority = text[slashes.upperBound...].prefix { !"/?#".contains($0) }
   guard let sign = authority.lastIndex(of: "@") else { return text }

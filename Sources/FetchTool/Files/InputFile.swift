@@ -6,9 +6,10 @@ import GannetSockets
   import Glibc
 #endif
 
-/// Files that are read whole.
+/// Files that are read whole, and standard input.
 enum InputFile {
-  private static let pieceBytes = 64 * 1024
+  /// Each piece of standard input that is sent changes threads twice, which costs as much as reading 100 KiB.
+  private static let pieceBytes = 256 * 1024
 
   /// The bytes of a file; `-` is standard input.
   static func read(_ path: String) throws(SystemError) -> [UInt8] {
@@ -22,18 +23,30 @@ enum InputFile {
 
   private static func read(from number: CInt) throws(SystemError) -> [UInt8] {
     var bytes: [UInt8] = []
-    var piece = [UInt8](repeating: 0, count: pieceBytes)
     while true {
-      // SAFETY: the kernel writes at most the array's length, within this closure.
-      let count = unsafe piece.withUnsafeMutableBytes { unsafe systemRead(number, $0) }
-      if count > 0 {
-        bytes += piece[..<count]
-      } else if count == 0 {
-        return bytes
-      } else if errno != EINTR {
-        throw SystemError(errno: errno, call: "read")
-      }
+      let piece = try readPiece(from: number)
+      if piece.isEmpty { return bytes }
+      bytes += piece
     }
+  }
+
+  /// What standard input has next, waiting for it; nothing at its end.
+  static func readPiece() throws(SystemError) -> [UInt8] { try readPiece(from: STDIN_FILENO) }
+
+  private static func readPiece(from number: CInt) throws(SystemError) -> [UInt8] {
+    var failure: CInt = 0
+    // SAFETY: the kernel writes at most the memory's length, within this closure, and says how much of it that was.
+    let piece = unsafe [UInt8](unsafeUninitializedCapacity: pieceBytes) { space, count in
+      var result: Int
+      repeat {
+        result = unsafe systemRead(number, UnsafeMutableRawBufferPointer(space))
+      } while result < 0
+        && errno == EINTR
+      failure = result < 0 ? errno : 0
+      count = max(0, result)
+    }
+    guard failure == 0 else { throw SystemError(errno: failure, call: "read") }
+    return piece
   }
 
   // SAFETY: the caller lends memory that lives for the call; no more than it holds is written.

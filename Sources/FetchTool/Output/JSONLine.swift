@@ -55,7 +55,13 @@ package struct JSONLine: Sendable {
   }
 
   /// Begins without a member.
-  private init() { body = "{" }
+  package init() { body = "{" }
+
+  /// Adds a number that is written already.
+  package mutating func add(_ key: String, literal: String) {
+    begin(key)
+    body += literal
+  }
 
   private mutating func begin(_ key: String) {
     if body != "{" { body += "," }

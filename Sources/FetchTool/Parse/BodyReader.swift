@@ -101,7 +101,7 @@ struct BodyReader: ~Copyable {
       let place = start.map { $0 + range.lowerBound..<$0 + range.upperBound }
       outputs.append(.data(Array(bytes.dropFirst(range.lowerBound).prefix(range.count)), place))
     case .held(let held): outputs.append(.data(held, nil))
-    case .partEnded, .finished, .unsplit: break  // not among the lines that are printed
+    case .partCompleted, .partEnded, .finished, .unsplit: break  // not among the lines that are printed
     }
   }
 

@@ -19,7 +19,8 @@ package enum ParseCommand {
       --decode         undo content codings
       -h, --help       this text
 
-    exit status: 0, 1 after an error or a mismatch, 2 for a wrong command line, 26 when the input cannot be read
+    exit status: 0, 1 after an error or a mismatch, 2 for a wrong command line, 23 when the output cannot be
+    written, 26 when the input cannot be read
     """
 
   /// Runs the command with the words after `parse`. Returns the exit status.
@@ -34,7 +35,7 @@ package enum ParseCommand {
     }
     let input: [UInt8]
     do throws(SystemError) { input = try InputFile.read("-") } catch {
-      OutputFile.complain("gannet: standard input cannot be read: \(error.words)")
+      OutputFile.complain("gannet: standard input: \(error.words)")
       return ExitCode.cannotRead.rawValue
     }
     let events = events(of: input, options)
@@ -43,7 +44,7 @@ package enum ParseCommand {
 
   private static func put(_ text: String, then status: Int32) -> Int32 {
     do throws(SystemError) { try OutputFile.standardOutput.write(text) } catch {
-      OutputFile.complain("gannet: standard output cannot be written: \(error.words)")
+      OutputFile.complain("gannet: standard output: \(error.words)")
       return ExitCode.cannotWrite.rawValue
     }
     return status

@@ -51,9 +51,10 @@ package struct Replay {
     let load = FetchLoad(
       try options.request(for: url, body: options.readBody()), tag: nil,
       settings: FetchLoad.Settings(options, credential: credential),
-      output: BodyOutput(.none, partsFolder: nil), events: events)
+      output: BodyOutput(.none, parts: nil), events: events)
     var configuration = try options.configuration()
     configuration.credentialStorage = URLCredentialStorage()
+    configuration.urlCache = URLCache(memoryCapacity: URLCache.shared.memoryCapacity)
     configure(&configuration)
     load.start(configuration, on: loop) { _ in }
     loop.run(until: ContinuousClock.now + limit)

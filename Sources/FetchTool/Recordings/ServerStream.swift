@@ -150,7 +150,7 @@ extension ServerStream {
       case .data(let range):
         layout.data.append(position + range.lowerBound..<position + range.upperBound)
         end = position + range.upperBound
-      case .finished, .partEnded, .held: break
+      case .partCompleted, .partEnded, .held, .finished: break
       case .unsplit:
         layout.data.append(position..<body.count)
         return layout

@@ -46,10 +46,17 @@ final class TrafficTrace: TrafficObserver {
     return "(\(number)) "
   }
 
-  func ended(_ connection: UInt64, reset: Bool) {
-    let number = state.withLock { $0.tracers.removeValue(forKey: connection)?.number }
-    guard let number else { return }
-    OutputFile.complain("* The server \(reset ? "reset" : "closed") connection \(number)")
+  /// What follows of it is told when the connection closes.
+  func ended(_ connection: UInt64, reset: Bool) {}
+
+  func kept(_ connection: UInt64) {
+    guard let number = state.withLock({ $0.tracers[connection]?.number }) else { return }
+    OutputFile.complain("* Connection \(number) is kept")
+  }
+
+  func closed(_ connection: UInt64, _ reason: ConnectionCloseReason) {
+    guard let number = state.withLock({ $0.tracers.removeValue(forKey: connection)?.number }) else { return }
+    OutputFile.complain("* Connection \(number) is closed: \(reason)")
   }
 }
 
@@ -73,5 +80,11 @@ final class TrafficObservers: TrafficObserver {
 
   func ended(_ connection: UInt64, reset: Bool) {
     for observer in observers { observer.ended(connection, reset: reset) }
+  }
+
+  func kept(_ connection: UInt64) { for observer in observers { observer.kept(connection) } }
+
+  func closed(_ connection: UInt64, _ reason: ConnectionCloseReason) {
+    for observer in observers { observer.closed(connection, reason) }
   }
 }

@@ -14,8 +14,8 @@ final class ChallengeAnswerer: URLAuthenticationChallengeSender {
   }
 
   func use(_ credential: URLCredential?, for challenge: URLAuthenticationChallenge) {
-    guard let basic = credential?.basic else { return continueWithoutCredential(for: challenge) }
-    answer(.use(basic), credential)
+    guard let login = credential?.withPassword else { return continueWithoutCredential(for: challenge) }
+    answer(.use(login), credential)
   }
 
   func continueWithoutCredential(for challenge: URLAuthenticationChallenge) {
@@ -43,5 +43,7 @@ final class ChallengeAnswerer: URLAuthenticationChallengeSender {
 
 extension URLCredential {
   /// The user name and password, when there is a user name.
-  var basic: BasicCredential? { user.map { BasicCredential(user: $0, password: password ?? "") } }
+  var withPassword: PasswordCredential? {
+    user.map { PasswordCredential(user: $0, password: password ?? "") }
+  }
 }

@@ -8,7 +8,7 @@ public struct URLCredential: Hashable, Sendable {
     case forSession
   }
 
-  /// The user name; without a colon (RFC 7617 section 2).
+  /// The user name; Basic cannot send one with a colon (RFC 7617 section 2).
   public let user: String?
   /// The password.
   public let password: String?

@@ -8,6 +8,8 @@ public struct URLProtectionSpace: Hashable, Sendable {
     public init(rawValue: String) { self.rawValue = rawValue }
     /// HTTP Basic (RFC 7617).
     public static let httpBasic = AuthenticationMethod(rawValue: "NSURLAuthenticationMethodHTTPBasic")
+    /// HTTP Digest (RFC 7616).
+    public static let httpDigest = AuthenticationMethod(rawValue: "NSURLAuthenticationMethodHTTPDigest")
   }
 
   /// The server's host, in lower case.
@@ -20,8 +22,10 @@ public struct URLProtectionSpace: Hashable, Sendable {
   public let realm: String?
   /// The way of authentication.
   public let authenticationMethod: AuthenticationMethod
-  /// Whether a credential goes to the server over TLS.
-  public var receivesCredentialSecurely: Bool { `protocol` == "https" }
+  /// Whether nobody on the way can read the credential: it goes over TLS, or as a hash.
+  public var receivesCredentialSecurely: Bool {
+    `protocol` == "https" || authenticationMethod == .httpDigest
+  }
   /// Whether it is a proxy that asks.
   public var isProxy: Bool { false }
 

@@ -8,9 +8,14 @@ extension ConnectionDriver {
   /// Reads in one turn at most so often, so that a fast sender does not starve the loop's other connections.
   private static let readsPerTurn = 16
 
+  /// Hears of the transport from now on.
+  func listen(to transport: any StreamTransport) {
+    transport.onReady = { [weak self] readiness in self?.ready(readiness) }
+  }
+
   /// The transport has something to read, or room to write.
-  func ready(_ readiness: Readiness) {
-    if !readiness.isDisjoint(with: [.peerClosed, .failed]) { isPeerEnding = true }
+  private func ready(_ readiness: Readiness) {
+    if readiness.isEnding { isPeerEnding = true }
     if readiness.contains(.writable) {
       flush()
       if phase == .handshaking { advance { () throws(TLSError) in try handshake() } }
@@ -20,37 +25,43 @@ extension ConnectionDriver {
 
   /// Whether nothing may be processed now.
   private var isHeld: Bool {
-    switch phase {
-    case .busy: load.map { $0.holdsBody || $0.isStopped } ?? true
-    case .connecting, .handshaking, .idle, .draining, .closed: false
-    }
+    guard phase == .busy else { return false }
+    guard let load else { return true }
+    return load.holdsBody || load.isStopped
   }
 
   /// Goes on reading: bytes have come, or the load can take bytes again.
   func wantsReading() {
     // What comes inside a callback that runs the loop is read when the callback has returned.
-    guard !isProcessing, phase != .closed, phase != .connecting else { return }
+    guard phase != .closed, phase != .connecting else { return }
+    guard !isProcessing else { return hasPutOffReading = true }
+    hasPutOffReading = false
     isProcessing = true
     defer { isProcessing = false }
     guard takeStash() else { return }
+    if endMayBeDue {
+      endMayBeDue = false
+      if exchange.isEndDue, phase == .busy { process(Span()) }
+    }
     if tls != nil, phase != .handshaking, !readPlaintext() { return }
     if let pendingEnd { return streamEnded(pendingEnd) }
     read()
   }
 
   private func read() {
-    var buffer = client.takeScratch()
-    defer { client.giveBack(buffer) }
+    let buffer = client.buffers.lend()
+    defer { client.buffers.takeBack() }
     for _ in 0..<ConnectionDriver.readsPerTurn {
-      guard !isHeld, let transport else { return }
-      var space = buffer.mutableSpan
-      switch transport.receive(into: &space) {
+      // What was held comes first, also when the load has been resumed by another thread meanwhile.
+      guard !wasHeld, !isHeld, let transport else { return }
+      switch buffer.fill({ transport.receive(into: &$0) }) {
       case .bytes(let count):
-        received(buffer.span.extracting(first: count))
+        buffer.withBytes(count) { received($0) }
         // The next call says whether there is more, or the end; it costs nothing when neither can be.
         if phase == .closed { return }
       case .wouldBlock:
         isPeerEnding = false
+        load?.inputPaused()
         return failIfNothingWasAnswered()
       case .endOfFile: return streamEnded(.endOfFile)
       case .failed(let errno): return streamEnded(.failed(errno))
@@ -80,17 +91,18 @@ extension ConnectionDriver {
   /// Decrypts and processes what the engine holds; false when the load could not take it all or the stream ended.
   private func readPlaintext() -> Bool {
     guard let tls else { return true }
-    var buffer = client.takeScratch()
-    defer { client.giveBack(buffer) }
-    while !isHeld, phase != .closed {
-      var space = buffer.mutableSpan
+    let buffer = client.buffers.lend()
+    defer { client.buffers.takeBack() }
+    while !wasHeld, !isHeld, phase != .closed {
       let result: TLSEngine.ReadResult
-      do throws(TLSError) { result = try tls.read(into: &space) } catch {
+      do throws(TLSError) {
+        result = try buffer.fill { space throws(TLSError) in try tls.read(into: &space) }
+      } catch {
         fail(ConnectionError(error, phase: phaseOfLoad, url: url))
         return false
       }
       switch result {
-      case .bytes(let count): receivedPlaintext(buffer.span.extracting(first: count))
+      case .bytes(let count): buffer.withBytes(count) { receivedPlaintext($0) }
       case .wantsInput: return true
       case .closed:
         endOfFile()
@@ -105,8 +117,13 @@ extension ConnectionDriver {
 
   private func receivedPlaintext(_ bytes: Span<UInt8>) {
     configuration.trafficObserver?.received(bytes, on: number)
-    load?.touched()
-    process(bytes)
+    bytesReceived += Int64(bytes.count)
+    if let load {
+      load.touched()
+      if load.metrics != nil { load.noteResponseBytes() }
+    }
+    guard exchange.passesAllInput, phase == .busy else { return process(bytes) }
+    _ = take(bytes, body: 0..<bytes.count)
   }
 
   // MARK: Processing
@@ -172,15 +189,17 @@ extension ConnectionDriver {
       if isHeld { return hold(bytes.extracting(offset..<bytes.count), body: 0) }
       if phase == .idle {
         // Nothing was asked for: whatever a server says now, it is not the answer to the next request.
-        if offset < bytes.count { close() }
+        if offset < bytes.count { close(.unaskedBytes) }
         return
       }
       let rest = bytes.extracting(offset..<bytes.count)
+      let isHead = exchange.state == .awaitingHead
       let step: (consumed: Int, event: ExchangeMachine.Event?)
       do throws(SyntaxError) { step = try exchange.receive(rest) } catch {
         return fail(ConnectionError(error, phase: .receiving, url: url))
       }
       offset += step.consumed
+      if isHead { responseHeadBytes += Int64(step.consumed) }
       guard let event = step.event else { return }
       guard perform(event, rest, consumed: step.consumed) else { return }
     }
@@ -189,27 +208,26 @@ extension ConnectionDriver {
   /// Passes one event on; false when nothing more of the input may be processed now.
   private func perform(_ event: ExchangeMachine.Event, _ input: Span<UInt8>, consumed: Int) -> Bool {
     switch event {
-    case .informational(let head): load?.receivedInformational(head)
+    case .informational(let head):
+      load?.receivedInformational(head)
+      requestMoved()
     case .head(let head, let framing):
       noteHead(head)
+      requestMoved()
       load?.received(head, framing: framing)
     case .body(let range): return take(input, body: range)
     case .trailers(let fields): load?.receivedTrailers(fields)
-    case .end(let reusable):
-      ended(reusable: reusable, leftover: input.count - consumed)
+    case .end:
+      ended(leftover: input.count - consumed)
       return false
     }
     return true
   }
 
-  /// What a head says about the connection, and about the rest of the request.
+  /// What a head says about the connection.
   private func noteHead(_ head: ResponseHead) {
     keepAlive.received(head.fields)
-    if !keepAlive.allowsAnother(after: exchanges) { closesAfterExchange = true }
-    if !outbox.isEmpty, !EarlyAnswerPolicy.wantsRest(status: head.status) {
-      outbox.abandon()
-      closesAfterExchange = true
-    }
+    if !keepAlive.allowsAnother(after: exchanges) { closing = closing ?? .exchangeLimit }
   }
 
   // MARK: The stream's end
@@ -249,21 +267,27 @@ extension ConnectionDriver {
 
   private func endOfFile() {
     configuration.trafficObserver?.ended(number, reset: false)
-    guard phase == .busy || phase == .draining else { return close() }
+    guard phase == .busy || phase == .draining else { return close(.serverEnded) }
+    let phaseBefore = phaseOfLoad
     do throws(SyntaxError) {
       while phase == .busy || phase == .draining, let event = try exchange.receivedEndOfFile() {
-        closesAfterExchange = true
+        closing = closing ?? .serverEnded
         guard perform(event, Span(), consumed: 0) else { return }
       }
-      close()
+      close(.serverEnded)
     } catch {
-      fail(ConnectionError(error, phase: phaseOfLoad, url: url))
+      fail(ConnectionError(error, phase: phaseBefore, url: url))
     }
   }
 
+  /// TLS's stream ended without its close_notify: what came may be cut short, but neither nothing nor a whole answer.
   private func failTruncated() {
+    if let sendFailure, sendFailure != SystemError.brokenPipe { return reset(sendFailure) }
+    guard exchange.receivedAnything, !exchange.isWaitingForRequestEnd, !exchange.isEndDue else {
+      return endOfFile()
+    }
     configuration.trafficObserver?.ended(number, reset: false)
-    guard phase == .busy || phase == .draining else { return close() }
+    guard phase == .busy || phase == .draining else { return close(.serverEnded) }
     fail(
       ConnectionError(
         .networkConnectionLost, phase: phaseOfLoad, url: url,
@@ -273,7 +297,13 @@ extension ConnectionDriver {
 
   private func reset(_ errno: CInt) {
     configuration.trafficObserver?.ended(number, reset: true)
-    guard phase != .idle else { return close() }
+    guard phase != .idle else { return close(.serverEnded) }
+    if exchange.isWaitingForRequestEnd || exchange.isEndDue {
+      // The answer is complete; only the rest of the request was not taken.
+      closing = .serverEnded
+      stopSending()
+      return process(Span())
+    }
     fail(
       ConnectionError(
         .networkConnectionLost, phase: phaseOfLoad, url: url,

@@ -34,6 +34,8 @@ final class ConnectionDriver {
   /// Ciphertext that the socket has not taken yet.
   var ciphertext: [UInt8] = []
   var ciphertextSent = 0
+  /// Runs while the server is given its time to say 100.
+  var continueTimer: LoopTimer?
 
   /// Plaintext that came while the load could not take it; the first `stashedBody` bytes are body already.
   var stash: [UInt8] = []
@@ -41,6 +43,10 @@ final class ConnectionDriver {
   /// Whether processing was stopped there, with or without bytes left.
   var wasHeld = false
   var isProcessing = false
+  /// Whether the request has ended since reading looked whether the response has, too.
+  var endMayBeDue = false
+  /// Whether there was something to read while that was not to be done.
+  var hasPutOffReading = false
   /// Whether the peer's end has been announced and not been read yet.
   var isPeerEnding = false
   /// The peer's end of file or reset, seen while bytes before it could not be delivered.
@@ -52,8 +58,22 @@ final class ConnectionDriver {
   private var drainTimer: LoopTimer?
   private var drainCompletion: (() -> Void)?
   var drained = 0
-  var closesAfterExchange = false
+  /// Whether the response is a stream of parts, whose rest nobody reads to save the connection.
+  var isEndless = false
+  /// Why no other request is to follow the one being answered, whatever the response says.
+  var closing: ConnectionCloseReason?
+  /// Bytes of the current exchange, before and after TLS.
+  var (bytesSent, bytesReceived): (Int64, Int64) = (0, 0)
+  /// Bytes of the current exchange's heads: the request's, and the response's with informational ones before it.
+  private(set) var requestHeadBytes = 0
+  var responseHeadBytes: Int64 = 0
+  /// Whom it reached: an address, or the path of a Unix socket; nil where there is no socket.
+  private(set) var peer: SocketAddress?
+  /// When it was opened, where the load that opened it wants to know.
+  private(set) var times: ConnectionTimes?
   var keepAlive = KeepAlivePolicy()
+  /// The moment in which the last exchange ended.
+  private var idleSince: UInt64 = 0
   /// How many exchanges have begun.
   private(set) var exchanges = 0
 
@@ -87,7 +107,13 @@ final class ConnectionDriver {
     case .connecting: attempt?.isResolving == true ? .resolving : .connecting
     case .handshaking: .handshaking
     case .idle, .busy, .draining, .closed:
-      exchange.receivedAnything ? .receiving : outbox.isEmpty && sendFailure == nil ? .awaiting : .sending
+      if exchange.isWaitingForRequestEnd || exchange.request.isUnderWay && exchange.awaitsFinalResponse {
+        .sending
+      } else if exchange.receivedAnything {
+        .receiving
+      } else {
+        sendFailure != nil || exchange.request.isUnderWay ? .sending : .awaiting
+      }
     }
   }
 
@@ -98,6 +124,10 @@ final class ConnectionDriver {
 
   func open() {
     load?.wire = self
+    if let load, load.metrics != nil {
+      times = ConnectionTimes()
+      load.opens(self, besideOthers: client.hasOthers(beside: self))
+    }
     if let provider = configuration.transportProvider {
       let transport = provider.makeTransport(to: origin, on: client.loop)
       return client.loop.perform { [weak self] _ in
@@ -111,6 +141,7 @@ final class ConnectionDriver {
     attempt = Connector.connect(to: endpoint, on: client.loop, timeLimit: configuration.connectTimeLimit) {
       [weak self] result in
       guard let self, phase == .connecting else { return }
+      noteAttempt()
       attempt = nil
       switch result {
       case .success(let socket): opened(socket)
@@ -119,13 +150,20 @@ final class ConnectionDriver {
     }
   }
 
+  /// Notes when the attempt that is under way passed its phases.
+  private func noteAttempt() {
+    if let attempt { times?.note(attempt) }
+  }
+
   private func opened(_ transport: any StreamTransport) {
     guard phase == .connecting else { return transport.close() }
     self.transport = transport
-    transport.onReady = { [weak self] readiness in self?.ready(readiness) }
+    peer = (transport as? StreamSocket)?.peer
+    listen(to: transport)
     load?.touched()
     guard origin.scheme == "https", configuration.transportProvider == nil else { return established() }
     phase = .handshaking
+    times?.secureStart = client.loop.now
     do throws(TLSError) {
       let context = try TLSContext.client(trust: TLSContext.Trust(configuration.trust))
       tls = try TLSEngine(client: context, serverName: origin.host)
@@ -138,13 +176,16 @@ final class ConnectionDriver {
   func handshake() throws(TLSError) {
     guard let tls, phase == .handshaking else { return }
     defer { flush() }
-    if try tls.handshake() { established() }
+    guard try tls.handshake() else { return }
+    times?.secureEnd = client.loop.now
+    established()
   }
 
   private func established() {
     phase = .idle
+    times?.connectEnd = client.loop.now
     configuration.trafficObserver?.opened(description)
-    guard let load else { return close() }
+    guard let load else { return close(.unwanted) }
     client.ready(self, for: load)
   }
 
@@ -155,36 +196,58 @@ final class ConnectionDriver {
     }
     return ConnectionDescription(
       id: number, origin: origin,
-      address: configuration.unixSocketPath ?? (transport as? StreamSocket).map { "\($0.peer)" },
-      security: security)
+      address: peer.map { "\($0)" }, security: security)
   }
+
+  /// This end; nil for a Unix socket, where there is no socket, and once closed.
+  var localAddress: SocketAddress? { (transport as? StreamSocket)?.localAddress }
 
   // MARK: One exchange
 
   /// Sends a request for the load that this connection now serves.
-  func begin(method: String, head: consuming [UInt8], body: Data?, closes: Bool) {
+  func begin(_ request: consuming OutgoingRequest) {
     phase = .busy
-    closesAfterExchange = closes
+    closing = request.closes ? .asked : nil
+    (bytesSent, bytesReceived, responseHeadBytes) = (0, 0, 0)
     exchanges += 1
     drained = 0
-    exchange.sentRequest(method: method)
-    outbox = Outbox(head: head, body: body)
+    isEndless = false
+    let body: ExchangeMachine.RequestBody =
+      request.body == nil ? .none : request.awaitsContinue ? .followsContinue : .follows
+    if let configuration = load?.connection.configuration {
+      exchange.acceptsUnchunkedStreams = configuration.acceptsUnchunkedStreams
+      exchange.ignoresStreamLengths = configuration.ignoresStreamLengths
+    }
+    exchange.beganRequest(method: request.method, body: body, mayUpgrade: request.mayUpgrade)
+    outbox = Outbox(request)
+    requestHeadBytes = outbox.headCount
     flush()
   }
 
   /// The load has no more use for what this connection brings: it is drained for the next one, or closed.
   func abandon() {
-    load = nil
+    let load = self.load
+    self.load = nil
     switch phase {
-    case .connecting, .handshaking, .idle: close()
+    case .connecting, .handshaking, .idle:
+      noteAttempt()
+      load?.exchangeEnded(self, .unwanted)
+      close(.unwanted)
     case .busy:
-      guard isWorthDraining, outbox.isEmpty, !closesAfterExchange else { return close() }
+      guard isWorthDraining, exchange.request == .sent, closing == nil else {
+        let end: ConnectionCloseReason =
+          exchange.request == .stopped ? .response(.requestUnfinished) : .unwanted
+        let reason = closing ?? exchange.reasonToClose ?? end
+        load?.exchangeEnded(self, reason)
+        return close(reason)
+      }
+      load?.exchangeEnded(self, nil)
       phase = .draining
       if !isProcessing { client.loop.perform { [weak self] _ in self?.drainRest() } }
       drainTimer = client.loop.makeTimer { [weak self] _ in
-        if self?.phase == .draining { self?.close() }
+        if self?.phase == .draining { self?.close(.unwanted) }
       }
-      drainTimer?.schedule(at: client.loop.now.advanced(by: ConnectionDriver.drainTime))
+      drainTimer?.schedule(at: client.loop.time.advanced(by: ConnectionDriver.drainTime))
     case .draining, .closed: break  // it was left before
     }
   }
@@ -203,11 +266,11 @@ final class ConnectionDriver {
   }
 
   private var isWorthDraining: Bool {
-    guard exchange.persistence.isReusable else { return false }
+    guard !isEndless, exchange.persistence.isReusable else { return false }
     switch exchange.state {
     case .receivingLength(let rest): return rest <= ConnectionDriver.drainBytes
     case .receivingChunks, .ending: return true
-    case .idle, .awaitingHead, .receivingUntilClose, .ended, .failed: return false
+    case .idle, .awaitingHead, .receivingUntilClose, .awaitingRequestEnd, .ended, .failed: return false
     }
   }
 
@@ -219,22 +282,38 @@ final class ConnectionDriver {
   /// Counts body bytes that nobody wants; closes the connection when they are too many.
   func drain(_ count: Int) {
     drained += count
-    if drained > ConnectionDriver.drainBytes { close() }
+    if drained > ConnectionDriver.drainBytes { close(.unwanted) }
   }
 
   /// The exchange is over: the connection goes back to the pool or closes, and then the load hears of it.
-  func ended(reusable: Bool, leftover: Int) {
+  func ended(leftover: Int) {
     let load = self.load
     self.load = nil
     let isEnding = isPeerEnding || pendingEnd != nil || tls?.hasReceivedClose == true
-    if reusable, leftover == 0, outbox.isEmpty, !closesAfterExchange, !isEnding {
+    let reason =
+      exchange.reasonToClose ?? (leftover > 0 ? .unaskedBytes : nil) ?? closing
+      ?? (isEnding ? .serverEnded : nil)
+    load?.exchangeEnded(self, reason)
+    if let reason {
+      close(reason)
+    } else {
       phase = .idle
+      idleSince = client.loop.moments
+      configuration.trafficObserver?.kept(number)
       client.released(self, lifetime: lifetime)
       drainEnded()
-    } else {
-      close()
     }
     load?.receivedEnd()
+  }
+
+  /// Whether nothing has come, and nothing ended, since the last exchange: what a server says before it is asked is no
+  /// answer. In the moment in which that exchange ended there is nothing to look for, as all was read then.
+  func isStillSilent() -> Bool {
+    if client.loop.moments != idleSince {
+      transport?.lookAgain()
+      wantsReading()
+    }
+    return isIdle
   }
 
   /// The stream of parts has said that it is over, whatever the framing says.
@@ -242,7 +321,8 @@ final class ConnectionDriver {
     guard phase == .busy else { return }
     let load = self.load
     self.load = nil
-    close()
+    load?.exchangeEnded(self, .streamOver)
+    close(.streamOver)
     load?.receivedEnd()
   }
 
@@ -253,16 +333,31 @@ final class ConnectionDriver {
     let load = self.load
     let (receivedAnything, sentAnything) = (exchange.receivedAnything, outbox.sentAnything)
     self.load = nil
-    close()
+    load?.exchangeEnded(self, .failed(error.code))
+    close(.failed(error.code))
     load?.lost(error, receivedAnything: receivedAnything, sentAnything: sentAnything)
   }
 
+  /// The request's body cannot be sent whole: no matter what the server says, the load is over. The connection is closed
+  /// within the body, so that the server sees that it has not all of it.
+  func bodyFailed(_ error: RequestBodyError) {
+    let load = self.load
+    self.load = nil
+    let error = ConnectionError(error, phase: .sending, url: load?.safeURL ?? url)
+    load?.exchangeEnded(self, .failed(error.code))
+    close(.failed(error.code))
+    load?.failedBody(error)
+  }
+
   /// Closes the connection; nothing of it is heard again.
-  func close() {
+  func close(_ reason: ConnectionCloseReason) {
     guard phase != .closed else { return }
+    let wasOpen = phase != .connecting && phase != .handshaking
     phase = .closed
     attempt?.cancel()
     attempt = nil
+    continueTimer = nil
+    outbox.abandon()
     drainEnded()
     if let tls, tls.isEstablished {
       tls.shutdown()
@@ -274,6 +369,7 @@ final class ConnectionDriver {
     tls = nil
     stash = []
     load = nil
+    if wasOpen { configuration.trafficObserver?.closed(number, reason) }
     client.closed(self)
   }
 
@@ -281,8 +377,16 @@ final class ConnectionDriver {
   func drop() {
     phase = .closed
     attempt?.cancel()
+    outbox.abandon()
     transport?.close()
     (attempt, transport, tls, load) = (nil, nil, nil, nil)
-    (drainTimer, drainCompletion) = (nil, nil)
+    (drainTimer, drainCompletion, continueTimer) = (nil, nil, nil)
+  }
+}
+
+extension ExchangeMachine {
+  /// Why no other request can follow the response, as far as this is known.
+  fileprivate var reasonToClose: ConnectionCloseReason? {
+    persistence.isReusable ? nil : .response(persistence)
   }
 }

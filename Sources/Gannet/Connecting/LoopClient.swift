@@ -1,3 +1,4 @@
+import FoundationEssentials
 import GannetHTTP
 import GannetPolicy
 import GannetSockets
@@ -19,7 +20,11 @@ struct Route: Hashable, Sendable {
 /// Everything Gannet keeps on one event loop: its loads, its connections, and their pool. Touched on the loop alone.
 final class LoopClient: LoopResident {
   unowned let loop: EventLoop
+  /// The Digest logins of this loop's loads, and what their nonces have been used for.
+  var digests = DigestSessions(digest: Hashes.digest, makeClientNonce: Hashes.makeClientNonce)
   private var loads: [ObjectIdentifier: LoadDriver] = [:]
+  /// The loads that a protocol class answers.
+  private var protocolLoads: [ObjectIdentifier: ProtocolLoad] = [:]
   private var connections: [UInt64: ConnectionDriver] = [:]
   private var pool = PoolMachine()
   private var poolActions: [PoolMachine.Action] = []
@@ -33,12 +38,10 @@ final class LoopClient: LoopResident {
   private var lastLoadID: UInt64 = 0
   /// The class of the delegate last found to be callable here: mostly there is but one.
   private var callableClass: ObjectIdentifier?
-  private var scratch: [[UInt8]] = []
+  /// What the connections read into, one at a time.
+  let buffers = ReceiveBuffers()
   /// Whether the loop is being shut down: nothing is opened any more for who waits.
   private var isEnding = false
-
-  /// Bytes read at once: larger brings no more, 16 KiB costs half as much again (docs/BENCHMARKS.md).
-  static let readBytes = 64 * 1024
 
   private init(_ loop: EventLoop) {
     self.loop = loop
@@ -57,14 +60,15 @@ final class LoopClient: LoopResident {
   /// Loads and connections hold each other and this: whatever the loop was not told to end is let go here.
   func loopEnded() {
     for load in loads.values { load.drop() }
+    for load in protocolLoads.values { load.drop() }
     for connection in connections.values { connection.drop() }
-    (loads, connections, waiting, requesting) = ([:], [:], [:], nil)
+    (loads, protocolLoads, connections, waiting, requesting) = ([:], [:], [:], [:], nil)
   }
 
   /// Whether nothing is left to do here: no load is live and no connection is open.
   static func isQuiescent(_ loop: EventLoop) -> Bool {
     guard let client = loop.attachments[ObjectIdentifier(LoopClient.self)] as? LoopClient else { return true }
-    return client.loads.isEmpty && client.connections.isEmpty
+    return client.loads.isEmpty && client.protocolLoads.isEmpty && client.connections.isEmpty
   }
 
   // MARK: Loads
@@ -73,17 +77,40 @@ final class LoopClient: LoopResident {
     let (box, hostFailure) = connection.takeDelegate()
     guard !connection.isCancelled.load(ordering: .acquiring) else { return }
     if let box, !mayCall(box.delegate) { return refuse(connection, box, hostFailure) }
-    lastLoadID += 1
-    let load = LoadDriver(lastLoadID, connection, box?.delegate, on: self)
-    loads[ObjectIdentifier(connection)] = load
+    let start = LoadStart(
+      connection: connection, delegate: box?.delegate, request: connection.originalRequest)
+    begin(start, connection.target, hostFailure)
+  }
+
+  /// Goes on with a load that another driver has left: what answers it has changed.
+  func takeOver(_ start: LoadStart, _ target: LoadTarget) {
+    let identity = ObjectIdentifier(start.connection)
+    let left =
+      loads.removeValue(forKey: identity) != nil || protocolLoads.removeValue(forKey: identity) != nil
+    begin(start, target, nil)
+    if left { loop.release() }
+  }
+
+  private func begin(_ start: LoadStart, _ target: LoadTarget, _ hostFailure: ConnectionError?) {
     loop.retain()
-    if let hostFailure { return load.fail(hostFailure) }
-    if loop.isEnding { load.hostEnded() } else { load.start() }
+    switch target {
+    case .network(let address):
+      lastLoadID += 1
+      let load = LoadDriver(lastLoadID, start, address, on: self)
+      loads[ObjectIdentifier(start.connection)] = load
+      if let hostFailure { return load.fail(hostFailure) }
+      if loop.isEnding { load.hostEnded() } else { load.start(isFirst: start.isFirst) }
+    case .custom(let type):
+      let load = ProtocolLoad(start, on: self)
+      protocolLoads[ObjectIdentifier(start.connection)] = load
+      if let hostFailure { return load.fail(hostFailure) }
+      if loop.isEnding { load.hostEnded() } else { load.start(type, isFirst: start.isFirst) }
+    }
   }
 
   /// Whether the delegate may be called on this loop's thread, whatever actor it belongs to.
   private func mayCall(_ delegate: any URLConnectionDelegate) -> Bool {
-    let identity = ObjectIdentifier(type(of: delegate))
+    let identity = DelegateIsolation.identity(of: delegate)
     if identity == callableClass { return true }
     let isOfMainThread = LoopHost.hosting(loop)?.isOfMainThread ?? false
     guard isOfMainThread || DelegateIsolation.allowsCalls(delegate) else { return false }
@@ -93,13 +120,32 @@ final class LoopClient: LoopResident {
 
   /// A load was cancelled. One that has not begun lets its delegate go here, on its host.
   func cancelled(_ connection: URLConnection) {
-    if let load = loads[ObjectIdentifier(connection)] { load.cancel() } else { _ = connection.takeDelegate() }
+    let identity = ObjectIdentifier(connection)
+    if let load = loads[identity] { return load.cancel() }
+    if let load = protocolLoads[identity] { return load.cancel() }
+    _ = connection.takeDelegate()
   }
 
-  func resumed(_ connection: URLConnection) { loads[ObjectIdentifier(connection)]?.resume() }
+  func resumed(_ connection: URLConnection) {
+    let identity = ObjectIdentifier(connection)
+    if let load = loads[identity] { load.resume() } else { protocolLoads[identity]?.resume() }
+  }
 
   /// The load of this connection, for answers that come later.
   func load(of connection: URLConnection) -> LoadDriver? { loads[ObjectIdentifier(connection)] }
+
+  /// The load that a protocol class answers, of the connection with this identity.
+  func protocolLoad(_ identity: ObjectIdentifier) -> ProtocolLoad? { protocolLoads[identity] }
+
+  /// The phase of the load of this connection; nil before it has begun and once it has ended.
+  func phase(of connection: URLConnection) -> ConnectionError.Phase? {
+    load(of: connection)?.phase ?? protocolLoads[ObjectIdentifier(connection)]?.phase
+  }
+
+  func ended(_ load: ProtocolLoad) {
+    guard protocolLoads.removeValue(forKey: ObjectIdentifier(load.connection)) != nil else { return }
+    loop.release()
+  }
 
   /// A load has ended, by its terminal callback or by being cancelled.
   func ended(_ load: LoadDriver) {
@@ -111,7 +157,8 @@ final class LoopClient: LoopResident {
   private func shutDown() {
     isEnding = true
     for load in Array(loads.values) { load.hostEnded() }
-    for connection in Array(connections.values) { connection.close() }
+    for load in Array(protocolLoads.values) { load.hostEnded() }
+    for connection in Array(connections.values) { connection.close(.loopEnded) }
   }
 
   // MARK: Connections
@@ -171,6 +218,11 @@ final class LoopClient: LoopResident {
     perform()
   }
 
+  /// Whether another connection than this one is open to its host.
+  func hasOthers(beside connection: ConnectionDriver) -> Bool {
+    connections.values.contains { $0 !== connection && $0.origin == connection.origin && $0.phase != .closed }
+  }
+
   /// A connection is gone.
   func closed(_ connection: ConnectionDriver) {
     guard connections.removeValue(forKey: connection.id) != nil else { return }
@@ -180,6 +232,7 @@ final class LoopClient: LoopResident {
 
   /// A connection turned out to carry an endless stream.
   func becameEndless(_ connection: ConnectionDriver) {
+    connection.isEndless = true
     pool.becameEndless(connection.id, into: &poolActions)
     perform()
   }
@@ -201,9 +254,13 @@ final class LoopClient: LoopResident {
           released(connection, lifetime: connection.lifetime)
           continue
         }
+        guard connection.isStillSilent() else {
+          connect(load, to: connection.origin, fresh: false)
+          continue
+        }
         load.connected(connection, reused: true)
-      case .close(let id):
-        connections.removeValue(forKey: id)?.close()
+      case .close(let id, let end):
+        connections.removeValue(forKey: id)?.close(end == .timeOver ? .idleTimeOver : .placeNeeded)
       }
     }
   }
@@ -214,9 +271,10 @@ final class LoopClient: LoopResident {
         guard let self else { return }
         pool.expired(at: loop.now, into: &poolActions)
         perform()
-        if let next = pool.nextExpiry { expiry?.schedule(at: next) }
+        if let next = pool.nextExpiry { expiry?.schedule(at: LoopTime(next)) }
       }
     }
+    let deadline = LoopTime(deadline)
     if let next = expiry?.deadline, next <= deadline { return }
     expiry?.schedule(at: deadline)
   }
@@ -225,7 +283,7 @@ final class LoopClient: LoopResident {
 
   /// Makes sure that loads are looked at by this time. One timer serves all: it fires when the first of them may be
   /// due, and looks at each.
-  func watchInactivity(until deadline: ContinuousClock.Instant) {
+  func watchInactivity(until deadline: LoopTime) {
     if let next = inactivity?.deadline, next <= deadline { return }
     if inactivity == nil { inactivity = loop.makeTimer { [weak self] _ in self?.checkInactivity() } }
     inactivity?.schedule(at: deadline)
@@ -235,16 +293,8 @@ final class LoopClient: LoopResident {
     for load in Array(loads.values) {
       if let deadline = load.checkInactivity() { watchInactivity(until: deadline) }
     }
-  }
-
-  // MARK: Buffers
-
-  /// A buffer to read into. Reading happens one connection at a time, so one serves all; a nested turn gets another.
-  func takeScratch() -> [UInt8] {
-    scratch.popLast() ?? [UInt8](repeating: 0, count: LoopClient.readBytes)
-  }
-
-  func giveBack(_ buffer: consuming [UInt8]) {
-    if scratch.count < 2 { scratch.append(buffer) }
+    for load in Array(protocolLoads.values) {
+      if let deadline = load.checkInactivity() { watchInactivity(until: deadline) }
+    }
   }
 }

@@ -23,6 +23,15 @@ package protocol TrafficObserver: AnyObject, Sendable {
   func received(_ bytes: Span<UInt8>, on connection: UInt64)
   /// The peer ended the stream, or reset it.
   func ended(_ connection: UInt64, reset: Bool)
+  /// An exchange is over, and the connection is kept for another.
+  func kept(_ connection: UInt64)
+  /// The connection was closed.
+  func closed(_ connection: UInt64, _ reason: ConnectionCloseReason)
+}
+
+extension TrafficObserver {
+  package func kept(_ connection: UInt64) {}
+  package func closed(_ connection: UInt64, _ reason: ConnectionCloseReason) {}
 }
 
 /// Gives transports that are connected already and carry plaintext.

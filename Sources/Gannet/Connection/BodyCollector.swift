@@ -1,18 +1,17 @@
-import FoundationEssentials
+package import FoundationEssentials
 import Synchronization
 
 /// A delegate that gathers the whole body, for callers that want just that.
 final class BodyCollector: URLConnectionDataDelegate {
-  private let completion: (Result<(Data, HTTPURLResponse), ConnectionError>) -> Void
-  private var response: HTTPURLResponse?
+  private let completion: (LoadOutcome) -> Void
+  private var response: URLResponse?
   private var body = Data()
 
-  init(_ completion: @escaping (Result<(Data, HTTPURLResponse), ConnectionError>) -> Void) {
+  init(_ completion: @escaping (LoadOutcome) -> Void) {
     self.completion = completion
   }
 
   func connection(_ connection: URLConnection, didReceive response: URLResponse) {
-    guard let response = response as? HTTPURLResponse else { return }
     self.response = response
     body = Data()
     // What the server says is a hint; memory is taken as bytes come.
@@ -45,5 +44,15 @@ final class BodyCollector: URLConnectionDataDelegate {
 
   func connection(_ connection: URLConnection, didFailWithError error: ConnectionError) {
     completion(.failure(error))
+  }
+}
+
+/// What a load for its whole body came to.
+package typealias LoadOutcome = Result<(Data, URLResponse), ConnectionError>
+
+extension LoadOutcome {
+  /// The same with a response of HTTP (`HTTPURLResponse.standing(for:)`).
+  var asHTTP: Result<(Data, HTTPURLResponse), ConnectionError> {
+    map { ($0.0, HTTPURLResponse.standing(for: $0.1)) }
   }
 }

@@ -24,6 +24,10 @@ extension URLConnection {
     /// Default 30 seconds.
     public var connectTimeLimit = Duration.seconds(30)
 
+    /// How long a body waits for the server to ask for it with 100, when the request has the field
+    /// `Expect: 100-continue`; then it is sent unasked, since there are servers that never say 100. Default 1 second.
+    public var expectContinueTimeLimit = Duration.seconds(1)
+
     /// The path of a Unix socket to connect to instead of the URL's host and port, which still name the server in
     /// the request and in its certificate. Default nil.
     public var unixSocketPath: String?
@@ -38,18 +42,61 @@ extension URLConnection {
     /// How much of each thing a server may send.
     public var limits = Limits()
 
-    /// How many bytes of body `data(for:)` and `sendSynchronousRequest` gather before the load fails with
-    /// `dataLengthExceedsMaximum`; of a decoded body, what it decodes to. A delegate and `events(for:)` take bodies of
-    /// any length piece by piece. Default 1 GiB.
+    /// How many bytes of body `data(for:)` and `sendSynchronousRequest` gather, and `parts(for:)` of one part, before
+    /// the load fails with `dataLengthExceedsMaximum`; of a decoded body, what it decodes to. A delegate and
+    /// `events(for:)` take bodies of any length piece by piece. Default 1 GiB.
     public var maximumGatheredBytes = 1 << 30
+
+    /// How many bytes a line of `lines(for:)` may have, its ending not counted, before it fails with
+    /// `dataLengthExceedsMaximum`; less than 0 is 0. Default 16 MiB.
+    public var maximumLineBytes = 16 << 20
 
     /// The credentials looked up for a challenge, and kept when their persistence says so. Default: the shared ones.
     public var credentialStorage = URLCredentialStorage.shared
+
+    /// Whether the `uri` of a Digest answer leaves out the query, as some old servers expect, against RFC 7616: Internet
+    /// Explorer 6 did. Default false: it is the request's target, byte for byte.
+    public var digestOmitsQuery = false
+
+    /// Where cookies are kept that responses set, and looked for to be sent with requests; nil for neither. Default: the
+    /// shared one.
+    public var cookieStorage: HTTPCookieStorage? = .shared
+
+    /// Where responses are kept for later loads, and looked for, as HTTP says and `URLRequest.cachePolicy` asks; nil for
+    /// no cache. Default: the shared one.
+    public var urlCache: URLCache? = .shared
+
+    /// Whether the delegate is told what the load did on the network (`didFinishCollecting metrics`), and `events(for:)`
+    /// too. Default false: nothing is collected.
+    public var collectsMetrics = false
 
     /// Whether a body is looked at for parts though its type is not `multipart/x-mixed-replace`: some cameras, and
     /// ffmpeg's server unless told, call such a stream `application/octet-stream`. Without a delimiter in its first
     /// line a body comes as it is. Default false.
     public var splitsUnlabelledStreams = false
+
+    /// Whether `multipart/mixed` is split into parts as `multipart/x-mixed-replace` is, each part told as a response of
+    /// its own. Default false: its body comes as it is.
+    public var splitsMixedStreams = false
+
+    /// Whether a multipart stream may come without the chunks that its head announces (`Transfer-Encoding: chunked`), as
+    /// some cameras send it; it then ends with the connection. Default false: the load fails with `badServerResponse`.
+    public var acceptsUnchunkedStreams = false
+
+    /// Whether the `Content-Length` of a `multipart/x-mixed-replace` response itself, which some cameras make up, is not
+    /// looked at: the stream goes on until its close delimiter or the end of the connection. Default false: it ends where
+    /// its head says; only 0 is not believed of a server that closes the connection.
+    public var ignoresStreamLengths = false
+
+    /// Classes that are asked whether they answer a request, in this order, before those that are registered for all
+    /// loads (`URLProtocol`). Default none.
+    public var protocolClasses: [URLProtocol.Type] = []
+
+    /// Whether a body of parts is given as it came, its delimiters included: to callers that take bytes.
+    var keepsPartsTogether = false
+
+    /// Whether the delegate is a download's, which is asked more.
+    var isDownload = false
 
     /// Sees the bytes of every connection, after TLS; for recording and tracing.
     package var trafficObserver: (any TrafficObserver)?

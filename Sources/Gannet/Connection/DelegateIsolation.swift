@@ -12,15 +12,24 @@ enum DelegateIsolation {
 
   /// Whether the delegate may be called where this runs.
   static func allowsCalls(_ delegate: any URLConnectionDelegate) -> Bool {
+    if let stand = delegate as? any StandInDelegate { return stand.allowsCalls }
     let value: Any = delegate
     if value is any URLConnectionDataDelegate { return true }
     return value is any URLConnectionDelegate && !(delegate is any URLConnectionDataDelegate)
   }
 
+  /// The class of the delegate, or of whom it stands for.
+  static func identity(of delegate: any URLConnectionDelegate) -> ObjectIdentifier {
+    if let stand = delegate as? any StandInDelegate, let other = stand.other {
+      return ObjectIdentifier(type(of: other))
+    }
+    return ObjectIdentifier(type(of: delegate))
+  }
+
   /// Whether the delegate belongs to an actor: it may not be called on a thread that is no actor's. Found out once
   /// for each class.
   static func isBound(_ delegate: URLConnection.DelegateBox) -> Bool {
-    let identity = ObjectIdentifier(type(of: delegate.delegate))
+    let identity = identity(of: delegate.delegate)
     if let known = bound.withLock({ $0[identity] }) { return known }
     let finding = Finding()
     do throws(SystemError) {
@@ -41,6 +50,14 @@ enum DelegateIsolation {
     let isBound = Guarded(false)
     let isThere = DispatchSemaphore(value: 0)
   }
+}
+
+/// A delegate of ours that passes on to one of another kind.
+protocol StandInDelegate: URLConnectionDelegate {
+  /// Whom it stands for.
+  var other: AnyObject? { get }
+  /// Whether that may be called where this is asked.
+  var allowsCalls: Bool { get }
 }
 
 extension HostBinding {

@@ -4,6 +4,11 @@ public import GannetHTTP
 extension URLConnection {
   /// What a load reports, in order: for `for try await`.
   public enum Event: Sendable {
+    /// More of the request's body was handed to the system: how many bytes in all, of how many; -1 when that is not
+    /// known. Of several that nobody took in time, the last.
+    case sentBody(total: Int, expected: Int)
+    /// An informational response (1xx) before the final one.
+    case informational(HTTPURLResponse)
     /// A response's head, or that of the next part of a `multipart/x-mixed-replace` stream: what came before is
     /// replaced.
     case response(HTTPURLResponse)
@@ -13,6 +18,8 @@ extension URLConnection {
     case partFinished
     /// Trailer fields after a chunked body.
     case trailers(FieldList)
+    /// What the load did on the network, before its end; when `Configuration.collectsMetrics` says so.
+    case metrics(URLConnectionMetrics)
   }
 
   /// The events of a load, with backpressure: while the consumer is slow, reading stops.
@@ -29,7 +36,9 @@ extension URLConnection {
     let configuration: Configuration
 
     /// Makes an iterator; the load begins with its first `next()`.
-    public func makeAsyncIterator() -> Iterator { Iterator(EventQueue(request, configuration)) }
+    public func makeAsyncIterator() -> Iterator {
+      Iterator(EventQueue(request, configuration, EventBacklog()) { EventDelegate($0) })
+    }
 
     /// Takes the events of one load.
     public struct Iterator: AsyncIteratorProtocol {

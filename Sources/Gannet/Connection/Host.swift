@@ -46,6 +46,12 @@ enum HostBinding: Sendable {
     return .shared
   }
 
+  /// The host, when something other than its loop drives it.
+  var hosted: LoopHost? {
+    guard case .hosted(let host) = self else { return nil }
+    return host
+  }
+
   /// Runs a job on the host, at the earliest in its next turn; false when the host has ended.
   func post(_ job: sending @escaping (EventLoop) -> Void) -> Bool {
     switch self {

@@ -1,5 +1,4 @@
 package import GannetSockets
-import Synchronization
 
 /// What makes an event loop's turns happen in something that waits elsewhere: a queue, a run loop.
 package protocol LoopAttachment: Sendable {
@@ -20,7 +19,7 @@ package final class LoopHost: @unchecked Sendable {
   let isOfMainThread: Bool
   private let driver = Guarded(Driver.nobody)
   /// Posts that have made sure of a driver and not delivered their job yet: it must not leave.
-  private let posts = Atomic<Int>(0)
+  private let posts = PostCount()
 
   /// Who runs the loop's turns.
   private enum Driver {
@@ -58,8 +57,8 @@ package final class LoopHost: @unchecked Sendable {
 
   /// Runs a job in one of the host's turns; false when the host has ended. From any thread.
   package func post(_ job: sending @escaping (EventLoop) -> Void) -> Bool {
-    posts.add(1, ordering: .acquiringAndReleasing)
-    defer { posts.subtract(1, ordering: .acquiringAndReleasing) }
+    posts.enter()
+    defer { if posts.leave() { loop.handle.signal() } }
     driver.withLock { driver in
       if case .nobody = driver { driver = .host(attach(self)) }
     }
@@ -89,7 +88,8 @@ package final class LoopHost: @unchecked Sendable {
   }
 
   private var isQuiescent: Bool {
-    posts.load(ordering: .acquiring) == 0 && loop.isIdle && LoopClient.isQuiescent(loop)
+    // The posts last: where they are all that is in the way, they have to know.
+    loop.isIdle && LoopClient.isQuiescent(loop) && posts.isZero()
   }
 
   /// The thread runs its loop itself: the host need not be woken for it meanwhile.

@@ -12,79 +12,45 @@ extension URLConnection {
   public static func data(
     for request: URLRequest, configuration: Configuration = .default
   ) async throws(ConnectionError) -> (Data, HTTPURLResponse) {
-    _ = try request.loadableAddress()
-    let load = OneShotLoad(request, configuration)
-    let result = await withTaskCancellationHandler {
-      await withCheckedContinuation { load.start($0) }
-    } onCancel: {
-      load.cancel()
+    _ = try request.target(configuration)
+    let load = OneShotLoad<(Data, HTTPURLResponse)>(request, configuration) { end in
+      BodyCollector { outcome in end { outcome.asHTTP } }
     }
-    return try result.get()
+    return try await load.value
+  }
+
+  /// Sends these bytes as the request's body, in place of the one it has, and returns the whole body of the response
+  /// and the response, whatever its status. The method is the request's: `GET` unless it was set.
+  ///
+  /// - Throws: as `data(for:)`.
+  public static func upload(
+    for request: URLRequest, from bytes: Data, configuration: Configuration = .default
+  ) async throws(ConnectionError) -> (Data, HTTPURLResponse) {
+    var request = request
+    request.body = .data(bytes)
+    return try await data(for: request, configuration: configuration)
+  }
+
+  /// Sends a file as the request's body, piece by piece (`URLRequest.Body.file`), in place of the one it has, and returns
+  /// the whole body of the response and the response, whatever its status. The method is the request's: `GET` unless it
+  /// was set.
+  ///
+  /// - Throws: `fileDoesNotExist`, `fileIsDirectory`, `noPermissionsToReadFile` or `cannotOpenFile` before anything is
+  ///   sent, the last one also for a URL that is no file's; else as `data(for:)`.
+  public static func upload(
+    for request: URLRequest, fromFile file: URL, configuration: Configuration = .default
+  ) async throws(ConnectionError) -> (Data, HTTPURLResponse) {
+    guard file.isFileURL else {
+      throw ConnectionError(
+        .cannotOpenFile, phase: .preparing, url: request.safeURLString,
+        reason: "what is to be sent, \(file.absoluteString), is no file")
+    }
+    var request = request
+    request.body = .file(file.path(percentEncoded: false))
+    return try await data(for: request, configuration: configuration)
   }
 
   /// Where async loads run: on the loop whose turn this is, else, since no host was chosen for callbacks, on the shared
   /// one.
   static var asyncHost: Host { EventLoop.running == nil ? .shared : .automatic }
-}
-
-/// One load behind one continuation, which is resumed exactly once: by the load's end or by cancelling.
-private final class OneShotLoad: Sendable {
-  typealias Outcome = Result<(Data, HTTPURLResponse), ConnectionError>
-
-  private enum State {
-    case created
-    case loading(CheckedContinuation<Outcome, Never>, URLConnection?)
-    case ended
-  }
-
-  private let request: URLRequest
-  private let configuration: URLConnection.Configuration
-  private let state = Guarded(State.created)
-
-  init(_ request: URLRequest, _ configuration: URLConnection.Configuration) {
-    self.request = request
-    self.configuration = configuration
-  }
-
-  func start(_ continuation: CheckedContinuation<Outcome, Never>) {
-    let connection = URLConnection(
-      request: request, delegate: BodyCollector { self.end($0) }, startImmediately: false,
-      configuration: configuration, on: URLConnection.asyncHost)
-    let isStarted = state.withLock { state in
-      guard case .created = state else { return false }
-      state = .loading(continuation, connection)
-      return true
-    }
-    guard isStarted else { return continuation.resume(returning: .failure(cancellation)) }
-    connection?.start()
-  }
-
-  func cancel() {
-    take { connection in
-      connection?.cancel()
-      return .failure(cancellation)
-    }
-  }
-
-  private func end(_ outcome: Outcome) { take { _ in outcome } }
-
-  private func take(_ outcome: (URLConnection?) -> Outcome) {
-    let before = state.withLock { state in
-      let before = state
-      state = .ended
-      return before
-    }
-    guard case .loading(let continuation, let connection) = before else { return }
-    continuation.resume(returning: outcome(connection))
-  }
-
-  private var cancellation: ConnectionError { .cancellation(of: request) }
-}
-
-extension ConnectionError {
-  /// The task that waited for a load was cancelled.
-  static func cancellation(of request: URLRequest) -> ConnectionError {
-    ConnectionError(
-      .cancelled, phase: .preparing, url: request.safeURLString, reason: "the task was cancelled")
-  }
 }

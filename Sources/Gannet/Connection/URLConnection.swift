@@ -1,4 +1,4 @@
-import GannetHTTP
+public import Dispatch
 import GannetSockets
 import Synchronization
 
@@ -19,18 +19,30 @@ open class URLConnection: @unchecked Sendable {
   public final let tag: String?
   /// The configuration as it was given.
   public final let configuration: Configuration
-  /// The original request's URL, which `canHandle` has found to be one that can be loaded.
-  final let address: HTTPURL
+  /// Who answers the original request.
+  final let target: LoadTarget
+  /// The priority of whoever made this, for the task that iterates a body's sequence.
+  final let bodyPriority: TaskPriority
 
   /// A plain mutex, being locked thrice a load: what `Guarded` adds for the thread sanitizer costs a twentieth of it.
   final let state: Mutex<State>
   final let isCancelled = Atomic<Bool>(false)
   final let isPaused = Atomic<Bool>(false)
+  /// Whether the host is to hear of a `resume()` that it has not heard of yet.
+  private final let isResuming = Atomic<Bool>(false)
 
   struct State: Sendable {
-    enum Phase: Sendable { case created, started, ended }
+    enum Phase: Sendable {
+      case created
+      /// Started without a host: it begins when it is given one.
+      case awaitingHost
+      case started, ended
+    }
     var phase = Phase.created
-    var host: HostBinding
+    /// Nil when it was taken from the last one it had.
+    var host: HostBinding?
+    /// How often the host was changed.
+    var moves = 0
     /// Why there is no such host: the load then fails, on the shared loop.
     var hostFailure: ConnectionError?
     var delegate: DelegateBox?
@@ -43,17 +55,19 @@ open class URLConnection: @unchecked Sendable {
 
   /// Makes a connection and, unless told otherwise, starts it at once.
   ///
-  /// Nil when the request cannot be loaded: `canHandle(_:)` says false. The delegate is kept until the load has
+  /// Nil when the request cannot be loaded: `canHandle(_:)` says false, and no class of
+  /// `Configuration.protocolClasses` takes it. The delegate is kept until the load has
   /// ended. `automatic` is the host of the thread this is called on (`Host`).
   public init?(
     request: URLRequest, delegate: (any URLConnectionDelegate)?, startImmediately: Bool = true,
     tag: String? = nil, configuration: Configuration = .default, on host: Host = .automatic
   ) {
-    guard let address = try? request.loadableAddress() else { return nil }
+    guard let target = try? request.target(configuration) else { return nil }
     self.originalRequest = request
     self.tag = tag
     self.configuration = configuration
-    self.address = address
+    self.target = target
+    self.bodyPriority = Task.currentPriority
     var failure: ConnectionError?
     let binding: HostBinding
     do throws(SystemError) { binding = try HostBinding(host) } catch {
@@ -67,15 +81,16 @@ open class URLConnection: @unchecked Sendable {
     if startImmediately { start() }
   }
 
-  /// Whether a request can be loaded: its URL is well-formed, its scheme is `http` or `https`, and it names a host.
+  /// Whether a request can be loaded: its URL is well-formed, and its scheme is `http` or `https` with a host, `file` or
+  /// `data`, or a registered `URLProtocol` class takes it.
   open class func canHandle(_ request: URLRequest) -> Bool {
-    (try? request.loadableAddress()) != nil
+    (try? request.target(.default)) != nil
   }
 
   /// The request being loaded now: the original one, or what the canonical step and redirects made of it.
   public final var currentRequest: URLRequest { state.withLock { $0.currentRequest } }
 
-  /// Sets the host for a connection that has not been started.
+  /// Moves a connection that has not been started to this host.
   ///
   /// - Throws: once the load has been started; when the delegate belongs to an actor (as a class that conforms for the
   ///   main actor does) and the host is not that actor's; when there is no descriptor left for a loop.
@@ -87,32 +102,75 @@ open class URLConnection: @unchecked Sendable {
     try schedule(binding)
   }
 
-  /// As `schedule(on:)`, on a host that is driven elsewhere.
-  package final func schedule(in host: LoopHost) throws(ConnectionError) { try schedule(.hosted(host)) }
+  /// Moves a connection that has not been started to a Dispatch queue: all its callbacks come there, one after the
+  /// other on a concurrent queue too (Cocoa's method, which takes an `OperationQueue`: `GannetFoundation` has that).
+  ///
+  /// - Throws: as ``schedule(on:)``.
+  public final func setDelegateQueue(_ queue: DispatchQueue) throws(ConnectionError) {
+    try schedule(on: .queue(queue))
+  }
 
-  private func schedule(_ binding: HostBinding) throws(ConnectionError) {
-    if let delegate = state.withLock({ $0.delegate }), binding.excludes(delegate) {
-      throw ConnectionError(delegateElsewhere: originalRequest)
-    }
-    let isLate = state.withLock { state in
-      guard state.phase == .created else { return true }
-      state.host = binding
-      state.hostFailure = nil
-      return false
-    }
-    if isLate {
-      throw ConnectionError(
-        .unknown, phase: .preparing, url: originalRequest.safeURLString,
-        reason: "a load is scheduled before it is started, not after")
+  /// Moves a connection that has not been started to a host that is driven elsewhere, which is chosen by the one it
+  /// has, where that is of this kind too. Nil leaves it without a host; `hasMoved` false leaves it where it is.
+  package final func schedule(
+    choosing host: (_ current: LoopHost?) throws(ConnectionError) -> (host: LoopHost?, hasMoved: Bool)
+  ) throws(ConnectionError) {
+    while true {
+      let (current, moves) = state.withLock { ($0.host, $0.moves) }
+      let choice = try host(current?.hosted)
+      guard choice.hasMoved else { return }
+      if try schedule(choice.host.map { .hosted($0) }, ifStillAt: moves) { return }
     }
   }
 
+  private func schedule(_ binding: HostBinding?) throws(ConnectionError) {
+    _ = try schedule(binding, ifStillAt: nil)
+  }
+
+  /// False, and nothing done, when the connection has been moved since the move of this number.
+  private func schedule(
+    _ binding: HostBinding?, ifStillAt moves: Int?
+  ) throws(ConnectionError) -> Bool {
+    if let binding, let delegate = state.withLock({ $0.delegate }), binding.excludes(delegate) {
+      throw ConnectionError(delegateElsewhere: originalRequest)
+    }
+    enum Outcome { case late, overtaken, moved(begins: Bool) }
+    let outcome = state.withLock { state -> Outcome in
+      guard state.phase == .created || state.phase == .awaitingHost else { return .late }
+      if let moves, state.moves != moves { return .overtaken }
+      state.host = binding
+      state.moves += 1
+      state.hostFailure = nil
+      return .moved(begins: state.phase == .awaitingHost && binding != nil)
+    }
+    switch outcome {
+    case .late:
+      throw ConnectionError(
+        .unknown, phase: .preparing, url: originalRequest.safeURLString,
+        reason: "a load is scheduled before it is started, not after")
+    case .overtaken: return false
+    case .moved(let begins):
+      if begins { begin() }
+      return true
+    }
+  }
+
+  /// Whether nothing comes of the load any more: it has ended, or was cancelled.
+  package final var isOver: Bool {
+    isCancelled.load(ordering: .acquiring) || state.withLock { $0.phase == .ended }
+  }
+
   /// Starts the load. A second call, and one after `cancel()`, does nothing.
-  public final func start() {
+  ///
+  /// A connection without a host (`unschedule(from:forMode:)` took the last one) waits for one: the load begins when it
+  /// is scheduled, and until then nothing but the caller keeps the connection.
+  public final func start() { begin() }
+
+  private func begin() {
     guard !isCancelled.load(ordering: .acquiring) else { return }
     let host: HostBinding? = state.withLock { state in
-      guard state.phase == .created else { return nil }
-      state.phase = .started
+      guard state.phase == .created || state.phase == .awaitingHost else { return nil }
+      state.phase = state.host == nil ? .awaitingHost : .started
       return state.host
     }
     guard let host, !host.post({ loop in LoopClient.of(loop).begin(self) }) else { return }
@@ -128,13 +186,17 @@ open class URLConnection: @unchecked Sendable {
   /// thread it does not wait, so a callback that is being entered may still run. A second call does nothing.
   public final func cancel() {
     guard !isCancelled.exchange(true, ordering: .acquiringAndReleasing) else { return }
-    let host: HostBinding? = state.withLock { $0.phase == .ended ? nil : $0.host }
-    _ = host?.post { loop in LoopClient.of(loop).cancelled(self) }
+    let (host, isHomeless) = state.withLock { state -> (HostBinding?, Bool) in
+      (state.phase == .ended ? nil : state.host, state.host == nil)
+    }
+    // Without a host, or with one that has ended, there is nowhere else to let the delegate go.
+    if isHomeless { _ = takeDelegate() }
+    if let host, !host.post({ loop in LoopClient.of(loop).cancelled(self) }) { _ = takeDelegate() }
   }
 
   /// The phase of a load that runs on `loop`, asked on that loop; nil before it has begun and once it has ended.
   package final func currentPhase(on loop: EventLoop) -> ConnectionError.Phase? {
-    LoopClient.of(loop).load(of: self)?.phase
+    LoopClient.of(loop).phase(of: self)
   }
 
   /// Stops reading: no data is delivered until `resume()`, the sender is slowed down by TCP, and the inactivity clock
@@ -144,8 +206,14 @@ open class URLConnection: @unchecked Sendable {
   /// Goes on reading after `pause()`.
   public final func resume() {
     guard isPaused.exchange(false, ordering: .acquiringAndReleasing) else { return }
+    // One job does for all that are asked for before it runs: whoever pauses and resumes without end fills no queue.
+    guard !isResuming.exchange(true, ordering: .acquiringAndReleasing) else { return }
     let host: HostBinding? = state.withLock { $0.phase == .started ? $0.host : nil }
-    _ = host?.post { loop in LoopClient.of(loop).resumed(self) }
+    let isPosted = host?.post { loop in
+      _ = self.isResuming.exchange(false, ordering: .acquiringAndReleasing)
+      LoopClient.of(loop).resumed(self)
+    }
+    if isPosted != true { isResuming.store(false, ordering: .releasing) }
   }
 
   /// Hands the delegate to the host, once, with why the load cannot have the host it was meant for.

@@ -49,16 +49,36 @@ public protocol URLConnectionDataDelegate: URLConnectionDelegate {
   /// More of the body came, decoded.
   func connection(_ connection: URLConnection, didReceive data: Data)
 
-  /// The current part of a multipart stream is complete. Not in Cocoa.
+  /// The current part of a multipart stream is known to be complete: with its last byte where its length can be believed
+  /// or it is a JPEG picture, else with its delimiter. Told once for each complete part. More data of the part may
+  /// follow: what some servers send after a picture's end. Not in Cocoa.
   func connectionDidFinishPart(_ connection: URLConnection)
 
   /// Trailer fields came after a chunked body (RFC 9110 section 6.5). Not in Cocoa.
   func connection(_ connection: URLConnection, didReceiveTrailers trailers: FieldList)
 
-  /// Bytes of the request's body were handed to the system: how many now, how many in all, how many there are.
+  /// The whole response is here and is about to be stored in the configuration's cache; the end of the load follows.
+  /// Return the response given, another one (with other `userInfo`, say) to store that, or nil to store nothing. Not
+  /// called for a response that would not be stored: HTTP forbids it, it is of no use later, or it is too large.
+  func connection(
+    _ connection: URLConnection, willCacheResponse cachedResponse: CachedURLResponse
+  ) -> CachedURLResponse?
+
+  /// The request's body is a stream, has been sent before, at least in part, and has to be sent again: after a
+  /// challenge, a redirect that keeps it, a connection that was found dead, or a refused expectation. Return the body
+  /// to send, or nil to fail the load with `requestBodyStreamExhausted`. Bodies that are data or files are not asked
+  /// about. (Cocoa's method of this name returns an `NSInputStream`.)
+  func connection(_ connection: URLConnection, needNewBodyStream request: URLRequest) -> URLRequest.Body?
+
+  /// Bytes of the request's body were handed to the system: how many now, how many in all, how many there are, or -1
+  /// when that is not known. A body that is sent again is counted anew.
   func connection(
     _ connection: URLConnection, didSendBodyData bytesWritten: Int, totalBytesWritten: Int,
     totalBytesExpectedToWrite: Int)
+
+  /// What the load did on the network, just before its terminal callback; when `Configuration.collectsMetrics` says so.
+  /// Not in Cocoa's `NSURLConnection`.
+  func connection(_ connection: URLConnection, didFinishCollecting metrics: URLConnectionMetrics)
 
   /// The load is complete. Nothing comes after it.
   func connectionDidFinishLoading(_ connection: URLConnection)
@@ -107,11 +127,21 @@ extension URLConnectionDataDelegate {
   public func connectionDidFinishPart(_ connection: URLConnection) {}
   /// Of a delegate without this method: nothing.
   public func connection(_ connection: URLConnection, didReceiveTrailers trailers: FieldList) {}
+  /// Of a delegate without this method: the response is stored.
+  public func connection(
+    _ connection: URLConnection, willCacheResponse cachedResponse: CachedURLResponse
+  ) -> CachedURLResponse? { cachedResponse }
+  /// Of a delegate without this method: the request's own body, whose stream is made anew.
+  public func connection(
+    _ connection: URLConnection, needNewBodyStream request: URLRequest
+  ) -> URLRequest.Body? { request.body }
   /// Of a delegate without this method: nothing.
   public func connection(
     _ connection: URLConnection, didSendBodyData bytesWritten: Int, totalBytesWritten: Int,
     totalBytesExpectedToWrite: Int
   ) {}
+  /// Of a delegate without this method: nothing.
+  public func connection(_ connection: URLConnection, didFinishCollecting metrics: URLConnectionMetrics) {}
   /// Of a delegate without this method: nothing.
   public func connectionDidFinishLoading(_ connection: URLConnection) {}
 }

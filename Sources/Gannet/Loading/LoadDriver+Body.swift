@@ -17,11 +17,15 @@ struct BodyState: ~Copyable {
   /// Decoded bytes that could not be delivered yet.
   var decoded: [UInt8] = []
   var delivered = 0
-  /// Whether it is a stream of parts without an end.
-  var isEndless: Bool { splitter != nil }
+  /// Whether it is a stream of parts without an end, be it split or not.
+  private(set) var isEndless = false
 
   mutating func begin(_ response: HTTPURLResponse, _ configuration: URLConnection.Configuration) {
-    if configuration.splitsUnlabelledStreams {
+    defer {
+      isEndless = splitter != nil
+      if configuration.keepsPartsTogether { splitter = nil }
+    }
+    if configuration.splitsUnlabelledStreams, !configuration.keepsPartsTogether {
       splitter = MixedReplaceSplitter(boundary: nil, limits: configuration.limits)
     }
     // Nearly every response is something else, and is not looked at further.
@@ -29,13 +33,30 @@ struct BodyState: ~Copyable {
       response.fields.withValueBytes(at: index, { $0.count > 10 && $0[0] | 0x20 == UInt8(ascii: "m") })
     else { return }
     let contentType = response.fields[index].value
-    splitter = MixedReplaceSplitter(contentType: contentType, limits: configuration.limits) ?? splitter
+    if let stream = MixedReplaceSplitter(contentType: contentType, limits: configuration.limits) {
+      splitter = stream
+    } else if configuration.splitsMixedStreams, let type = MediaType(contentType),
+      type.essence == "multipart/mixed"
+    {
+      splitter = MixedReplaceSplitter(boundary: type.boundary, limits: configuration.limits)
+    }
   }
 }
 
 extension LoadDriver {
   /// Decoded bytes made at once, so that a small body that decodes to a huge one needs no more memory than this.
   private static let decodedBytes = 64 * 1024
+
+  /// A byte has moved: the inactivity clock starts anew.
+  func touched() {
+    let moment = client.loop.moments
+    guard moment != lastMoment || !isWatched else { return }
+    lastMoment = moment
+    lastActivity = client.loop.time
+    guard !isWatched, let inactivityLimit else { return }
+    isWatched = true
+    client.watchInactivity(until: lastActivity.advanced(by: inactivityLimit))
+  }
 
   /// Passes body bytes on; returns how many were taken, fewer than all when the load was paused or has ended.
   func receivedBody(_ bytes: Span<UInt8>) throws(ConnectionError) -> Int {
@@ -72,6 +93,7 @@ extension LoadDriver {
   /// Goes on where a pause stopped: passes on what was decoded, and what the decoder still holds of bytes that it has
   /// taken; false when some is left.
   func flushDecoded() throws(ConnectionError) -> Bool {
+    guard body.decoder != nil else { return true }
     guard try deliverDecoded() else { return false }
     while body.isDecoderFull {
       guard !isStopped else { return false }
@@ -113,19 +135,26 @@ extension LoadDriver {
     return consumed
   }
 
+  /// All that has arrived so far has been passed on.
+  func inputPaused() {
+    guard body.splitter != nil, !isStopped, let event = body.splitter?.inputPaused() else { return }
+    perform(event, Span())
+  }
+
   private func perform(_ event: MixedReplaceSplitter.Event, _ input: Span<UInt8>) {
     switch event {
     case .partBegan(let fields):
       guard let response else { return }
-      let length = fields["Content-Length"].flatMap { Int64($0) } ?? -1
       let part = HTTPURLResponse(
-        part: body.parts, of: response, fields: fields, expectedLength: length >= 0 ? length : -1)
+        part: body.parts, of: response, fields: fields,
+        expectedLength: MixedReplaceSplitter.promisedLength(of: fields)
+          ?? (fields["Content-Length"] == "0" ? 0 : -1))
       body.parts += 1
       dataDelegate?.connection(connection, didReceive: part)
     case .data(let range): deliver(input.extracting(range))
     case .held(let bytes): deliver(bytes.span)
-    case .partEnded(let isComplete):
-      if isComplete { dataDelegate?.connectionDidFinishPart(connection) }
+    case .partCompleted: dataDelegate?.connectionDidFinishPart(connection)
+    case .partEnded: break  // of no interest to a delegate
     case .finished:
       body.isOver = true
       wire?.endOfStream()
@@ -134,10 +163,11 @@ extension LoadDriver {
   }
 
   private func deliver(_ bytes: Span<UInt8>) {
-    guard !bytes.isEmpty, let dataDelegate else { return }
-    // SAFETY: `Data` copies the bytes within the call, while `bytes` is borrowed.
-    let data = unsafe bytes.withUnsafeBytes { unsafe Data($0) }
-    dataDelegate.connection(connection, didReceive: data)
+    guard !bytes.isEmpty, dataDelegate != nil || keeper != nil else { return }
+    let data = client.buffers.data(of: bytes)
+    if keeper != nil { keep(data) }
+    if metrics != nil { noteDelivered(bytes.count) }
+    dataDelegate?.connection(connection, didReceive: data)
   }
 
   /// The body has ended: what was held back is delivered, and a coding or a part that is not complete is an error.

@@ -14,7 +14,13 @@ final class LoadDriver {
   let id: UInt64
   let connection: URLConnection
   let client: LoopClient
-  var machine: LoadMachine
+  var machine: LoadMachine {
+    didSet { noteState() }
+  }
+  /// What the machine says of its state, at hand, as it is asked for with every piece of the body: whether the load has
+  /// ended, and whether the body may not be read yet, because the machine holds the response until it knows what becomes
+  /// of it.
+  private(set) var (hasEnded, holdsBody) = (false, false)
   private var actions: [LoadMachine.Action] = []
   private var isPerforming = false
 
@@ -29,51 +35,84 @@ final class LoadDriver {
   var wire: ConnectionDriver?
   /// The error that the machine's `.connection` failure stands for.
   private var connectionError: ConnectionError?
-  private var challenge: URLAuthenticationChallenge?
-  private var answeredCredential: URLCredential?
+  /// The challenge that waits for its answer, and the credential of the last answer.
+  var challenge: URLAuthenticationChallenge?
+  var answeredCredential: URLCredential?
 
   var body = BodyState()
 
-  private var inactivityLimit: Duration?
+  /// The stored response that was found for the current request.
+  var found: URLCache.Entry?
+  /// What of the stored body has not been delivered yet; empty when only the end is left, nil when nothing is.
+  var storedBody: Data?
+  /// Keeps the body being delivered, when it is to be stored.
+  var keeper: BodyKeeper?
+  /// When the current request was written, and with which Basic `Authorization` of ours.
+  var sentAt: LoopTime
+  var sentAuthorization: String?
+  /// The stored cookies that the current request is sent with.
+  var sentCookie: [UInt8]?
+
+  var inactivityLimit: Duration?
   /// The number of the way this load's connections take.
   let route: Int
   /// Whether the client watches this load's inactivity.
-  private var isWatched = false
-  private var lastActivity: ContinuousClock.Instant
-  private var lastMoment: UInt64 = 0
+  var isWatched = false
+  var lastActivity: LoopTime
+  var lastMoment: UInt64 = 0
   /// `safeURL`, until the request changes.
   private var shownURL: String?
-  private var bytesSent = 0
+  var bytesSent = 0
+  /// How many bytes the body has that is being sent; -1 when that is not known.
+  var bodyLength = 0
+  /// What was done on the network, when that is asked for.
+  var metrics: URLConnectionMetrics?
   /// The connection of the response that was dropped last.
   private var draining: ConnectionDriver?
 
-  init(
-    _ id: UInt64, _ connection: URLConnection, _ delegate: (any URLConnectionDelegate)?, on client: LoopClient
-  ) {
+  init(_ id: UInt64, _ start: LoadStart, _ address: HTTPURL, on client: LoopClient) {
     self.id = id
+    let connection = start.connection
     self.connection = connection
     self.client = client
-    self.delegate = delegate
-    self.dataDelegate = delegate as? any URLConnectionDataDelegate
-    self.request = connection.originalRequest
+    self.delegate = start.delegate
+    self.dataDelegate = start.delegate as? any URLConnectionDataDelegate
+    self.request = start.request.withoutShownCookies
     self.route = client.number(of: connection.configuration)
-    self.inactivityLimit = connection.originalRequest.inactivityLimit
-    self.lastActivity = client.loop.now
+    self.inactivityLimit = start.request.inactivityLimit
+    self.lastActivity = client.loop.time
+    self.sentAt = lastActivity
+    metrics = start.metrics
+    if metrics == nil, connection.configuration.collectsMetrics { metrics = URLConnectionMetrics() }
     self.machine = LoadMachine(
-      LoadMachine.Request(connection.originalRequest, url: connection.address),
+      LoadMachine.Request(request, url: start.isFirst ? address : address.canonical),
       maximumRedirects: max(0, connection.configuration.maximumRedirects),
-      refusedRedirectFails: connection.configuration.refusedRedirect == .fail)
+      refusedRedirectFails: connection.configuration.refusedRedirect == .fail,
+      usesCache: connection.configuration.urlCache != nil, followed: start.redirects,
+      supportsHash: Hashes.supports)
+    machine.mayLeaveHTTP = URLProtocol.isAsked(connection.configuration)
+    machine.hostNameEncoder = .shared
   }
 
   var isCancelled: Bool { connection.isCancelled.load(ordering: .acquiring) }
   var isPaused: Bool { connection.isPaused.load(ordering: .acquiring) }
   /// Whether no more of the body may be delivered now.
-  var isStopped: Bool { isCancelled || isPaused || machine.hasEnded }
+  var isStopped: Bool { isCancelled || isPaused || hasEnded }
 
   // MARK: The machine
 
-  func start() {
+  private func noteState() {
+    hasEnded = machine.hasEnded
+    holdsBody = machine.waitsForAnswer && !hasEnded
+  }
+
+  /// `isFirst`: no other driver has had the load before.
+  func start(isFirst: Bool) {
     touched()
+    if isFirst, connection.configuration.isDownload {
+      (dataDelegate as? any DownloadLoadDelegate)?.connectionDidBegin(connection)
+      guard !isCancelled else { return }
+    }
     feed { machine, actions in machine.started(into: &actions) }
   }
 
@@ -96,15 +135,25 @@ final class LoadDriver {
     switch action {
     case .askCanonical(let changed): askCanonical(changed)
     case .askRedirect(let redirected): askRedirect(redirected)
+    case .lookUp: lookUp()
+    case .deliverStored: deliverStored()
+    case .freshen(let fields): freshen(fields)
+    case .invalidate: invalidate()
     case .connect(let fresh): connect(fresh: fresh)
-    case .send(let authorization): send(authorization: authorization)
-    case .askStorage(let realm): askStorage(realm: realm)
-    case .askChallenge(let realm, let proposed, let failures):
-      askChallenge(realm: realm, proposed: proposed, failures: failures)
+    case .askNewBody: askNewBody()
+    case .send(let answer): send(answer)
+    case .askStorage(let space): askStorage(space)
+    case .askChallenge(let space, let proposed, let failures):
+      askChallenge(space, proposed: proposed, failures: failures)
     case .tellChallengeCancelled:
       if let challenge { delegate?.connection(connection, didCancel: challenge) }
-    case .keepCredential(let realm): keepCredential(realm: realm)
-    case .deliver: deliver()
+    case .keepCredential(let space): keepCredential(space)
+    case .renewSession(let login, let nonce): client.digests.renew(login, nonce: nonce)
+    case .keepLogin(let login): keepLogin(login)
+    case .dropLogin(let login): client.digests.drop(login)
+    case .deliver(let keeps): deliver(keeps: keeps)
+    case .askStoring: askStoring()
+    case .store: store()
     case .discard: discard()
     case .finish:
       finish { delegate in delegate?.connectionDidFinishLoading(connection) }
@@ -116,17 +165,27 @@ final class LoadDriver {
 
   private func askCanonical(_ changed: LoadMachine.Request) {
     let proposal = request.replacing(
-      url: changed.url, method: changed.method, fields: changed.fields, keepsBody: true)
-    answer(ask(proposal, nil)) { answer, machine, actions in
+      url: changed.url, method: changed.method, fields: changed.fields, keepsBody: true
+    ).showingCookies(of: cookieStorage, for: changed.url)
+    answer(ask(proposal, nil), isRedirect: false) { answer, machine, actions in
       machine.answeredCanonical(answer, into: &actions)
     }
   }
 
   private func askRedirect(_ redirected: LoadMachine.Request) {
     let proposal = request.replacing(
-      url: redirected.url, method: redirected.method, fields: redirected.fields, keepsBody: redirected.hasBody
-    )
-    answer(ask(proposal, response)) { answer, machine, actions in
+      url: redirected.url, method: redirected.method, fields: redirected.fields,
+      keepsBody: redirected.body != .none
+    ).showingCookies(of: cookieStorage, for: redirected.url)
+    if machine.mayLeaveHTTP {
+      do throws(ConnectionError) { _ = try proposal.target(connection.configuration, isRedirect: true) } catch
+      {
+        discard()
+        machine.cancelled()
+        return fail(error)
+      }
+    }
+    answer(ask(proposal, response), isRedirect: true) { answer, machine, actions in
       machine.answeredRedirect(answer, into: &actions)
     }
   }
@@ -138,18 +197,21 @@ final class LoadDriver {
 
   /// Takes the delegate's answer: nil, or a request that can be loaded; one that cannot fails the load.
   private func answer(
-    _ answer: URLRequest?,
+    _ answer: URLRequest?, isRedirect: Bool,
     _ event: (LoadMachine.Request?, inout LoadMachine, inout [LoadMachine.Action]) -> Void
   ) {
     guard !isCancelled else { return }
     guard let answer else { return feed { event(nil, &$0, &$1) } }
     do throws(ConnectionError) {
-      let address = try answer.loadableAddress()
-      request = answer
+      let target = try answer.target(connection.configuration, isRedirect: isRedirect)
+      guard case .network(let address) = target else {
+        return leave(to: target, answer, isRedirect: isRedirect)
+      }
+      request = answer.withoutShownCookies
       inactivityLimit = answer.inactivityLimit
       isWatched = false
       connection.setCurrentRequest(answer)
-      feed { event(LoadMachine.Request(answer, url: address), &$0, &$1) }
+      feed { event(LoadMachine.Request(request, url: address), &$0, &$1) }
     } catch {
       discard()
       machine.cancelled()
@@ -157,68 +219,43 @@ final class LoadDriver {
     }
   }
 
-  // MARK: Challenges
-
-  private func space(realm: String?) -> URLProtectionSpace {
-    let origin = machine.request.url.origin
-    return URLProtectionSpace(
-      host: origin.host, port: Int(origin.port), protocol: origin.scheme, realm: realm)
-  }
-
-  private func askStorage(realm: String?) {
-    var found: URLCredential?
-    if delegate?.connectionShouldUseCredentialStorage(connection) ?? true {
-      found = connection.configuration.credentialStorage.defaultCredential(for: space(realm: realm))
-    }
-    guard !isCancelled else { return }
-    feed { $0.foundStoredCredential(found.flatMap { $0.basic }, into: &$1) }
-  }
-
-  private func askChallenge(realm: String?, proposed: BasicCredential?, failures: Int) {
-    let challenge = URLAuthenticationChallenge(
-      protectionSpace: space(realm: realm),
-      proposedCredential: proposed.map {
-        URLCredential(user: $0.user, password: $0.password, persistence: .none)
-      },
-      previousFailureCount: failures, failureResponse: response, error: nil,
-      sender: ChallengeAnswerer(connection, host: client.loop.handle))
-    self.challenge = challenge
-    guard let delegate else {
-      challenge.sender?.performDefaultHandling(for: challenge)
-      return
-    }
-    delegate.connection(connection, willSendRequestFor: challenge)
-  }
-
-  /// The delegate, or someone it passed the challenge to, has answered.
-  func answered(_ answer: LoadMachine.ChallengeAnswer, credential: URLCredential?) {
-    guard !isCancelled else { return }
-    answeredCredential = credential
-    touched()
-    feed { $0.answeredChallenge(answer, into: &$1) }
-    if answer != .cancel { challenge = nil }
-  }
-
-  private func keepCredential(realm: String?) {
-    guard let answeredCredential, answeredCredential.persistence != .none else { return }
-    connection.configuration.credentialStorage.setDefaultCredential(
-      answeredCredential, for: space(realm: realm))
+  /// A protocol class takes the request that the delegate wants loaded.
+  private func leave(to target: LoadTarget, _ answer: URLRequest, isRedirect: Bool) {
+    connection.setCurrentRequest(answer)
+    let start = LoadStart(
+      connection: connection, delegate: delegate, request: answer,
+      redirects: machine.redirectCount + (isRedirect ? 1 : 0), metrics: metrics, isFirst: false)
+    discard()
+    machine.cancelled()
+    release()
+    (delegate, dataDelegate) = (nil, nil)
+    client.takeOver(start, target)
   }
 
   // MARK: The connection
 
   private func connect(fresh: Bool) {
-    response = nil
-    shownURL = nil
+    requestChanged()
     body = BodyState()
     touched()
+    recallLogin()
+    // The delegate was asked, and may have run the loop.
+    guard !isCancelled, machine.isConnecting else { return }
+    if metrics != nil { beginTransaction(fresh: fresh) }
     guard let draining else { return client.connect(self, to: machine.request.url.origin, fresh: fresh) }
     // The connection is free for this request once the rest of the response dropped just now has come.
     self.draining = nil
     draining.whenDrained { [weak self] in
-      guard let self, !isCancelled, !machine.hasEnded else { return }
+      guard let self, !isCancelled, !hasEnded else { return }
       client.connect(self, to: machine.request.url.origin, fresh: fresh)
     }
+  }
+
+  /// Another request is loaded than the one before, or the same once more.
+  func requestChanged() {
+    response = nil
+    shownURL = nil
+    keeper = nil
   }
 
   /// The pool has a connection for this load.
@@ -226,27 +263,8 @@ final class LoadDriver {
     self.wire = wire
     wire.load = self
     touched()
+    if metrics != nil { noteConnected(wire, reused: reused) }
     feed { $0.connected(reused: reused, into: &$1) }
-  }
-
-  private func send(authorization: String?) {
-    guard let wire else { return }
-    bytesSent = 0
-    do throws(ConnectionError) {
-      let url = machine.request.url
-      let isAsGiven = authorization == nil && url.text == request.urlString
-      let outgoing =
-        try isAsGiven
-        ? request.composed(for: url) : RequestComposer(request, url: url, authorization: authorization)
-      body.decodes = outgoing.decodes
-      wire.begin(
-        method: machine.request.method, head: outgoing.head, body: request.httpBody, closes: outgoing.closes)
-    } catch {
-      machine.cancelled()
-      wire.abandon()
-      self.wire = nil
-      fail(error)
-    }
   }
 
   // MARK: What the connection tells
@@ -257,18 +275,19 @@ final class LoadDriver {
     dataDelegate?.connection(
       connection,
       didReceiveInformational: HTTPURLResponse(
-        urlString: safeURL, head: head, expectedLength: -1))
+        urlString: safeURL, head: head, expectedLength: -1, on: wire))
   }
 
   func received(_ head: ResponseHead, framing: BodyFraming) {
     self.framing = framing
+    if metrics != nil { noteResponse(head.status) }
+    takeCookies(of: head)
     if body.decodes, framing != .none, head.fields.contains("Content-Encoding") {
       body.decoder = ContentDecoder(contentEncoding: head.fields.values(for: "Content-Encoding"))
     }
     let isDecoded = body.decoder != nil
     let length = expectedLength(head, framing, isDecoded: isDecoded)
-    response = HTTPURLResponse(
-      urlString: safeURL, head: head, expectedLength: length)
+    response = HTTPURLResponse(urlString: safeURL, head: head, expectedLength: length, on: wire)
     feed { $0.received(head, into: &$1) }
   }
 
@@ -277,13 +296,11 @@ final class LoadDriver {
     case .length(let length): isDecoded ? -1 : length
     case .none:
       // An answer to HEAD says how long the body would be.
-      machine.request.method == "HEAD" ? head.fields["Content-Length"].flatMap { Int64($0) } ?? -1 : 0
+      machine.request.method == "HEAD"
+        ? head.fields["Content-Length"].flatMap { Int64($0) }.map { max(-1, $0) } ?? -1 : 0
     case .chunked, .close, .upgrade: -1
     }
   }
-
-  /// Whether the body may not be read yet: the machine holds the response until it knows what becomes of it.
-  var holdsBody: Bool { machine.waitsForAnswer && !machine.hasEnded }
 
   func receivedEnd() {
     wire = nil
@@ -294,7 +311,8 @@ final class LoadDriver {
       machine.cancelled()
       return fail(error)
     }
-    feed { $0.receivedEnd(into: &$1) }
+    let isKept = keeper != nil
+    feed { $0.receivedEnd(isKept: isKept, into: &$1) }
   }
 
   /// The connection failed or broke.
@@ -309,25 +327,29 @@ final class LoadDriver {
     dataDelegate?.connection(connection, didReceiveTrailers: trailers)
   }
 
-  func sentBody(_ count: Int) {
-    touched()
-    bytesSent += count
-    guard !isCancelled else { return }
-    dataDelegate?.connection(
-      connection, didSendBodyData: count, totalBytesWritten: bytesSent,
-      totalBytesExpectedToWrite: request.httpBody?.count ?? bytesSent)
-  }
-
   // MARK: Delivery
 
-  private func deliver() {
-    guard let response, let wire else { return }
+  private func deliver(keeps: Bool) {
+    if connection.configuration.isDownload { askWhetherToDecode() }
+    guard let response, let wire, !isCancelled else { return }
     if framing != .none {
       body.begin(response, connection.configuration)
       if body.isEndless { client.becameEndless(wire) }
     }
+    if keeps { beginKeeping(response) }
     dataDelegate?.connection(connection, didReceive: response)
     wire.wantsReading()
+  }
+
+  /// A download may want its body as it comes: its length is known then, too.
+  private func askWhetherToDecode() {
+    guard body.decoder != nil, let response, let delegate = dataDelegate as? any DownloadLoadDelegate,
+      !delegate.connection(connection, shouldDecode: response)
+    else { return }
+    body.decoder = nil
+    if case .length(let length) = framing {
+      self.response = HTTPURLResponse(response, expectedLength: length)
+    }
   }
 
   private func discard() {
@@ -341,26 +363,16 @@ final class LoadDriver {
   func resume() {
     touched()
     wire?.wantsReading()
-  }
-
-  /// A byte has moved: the inactivity clock starts anew.
-  func touched() {
-    let moment = client.loop.moments
-    guard moment != lastMoment || !isWatched else { return }
-    lastMoment = moment
-    lastActivity = client.loop.now
-    guard !isWatched, let inactivityLimit else { return }
-    isWatched = true
-    client.watchInactivity(until: lastActivity.advanced(by: inactivityLimit))
+    passStoredOn()
   }
 
   /// Fails the load when nothing has moved for too long; otherwise returns when to look again. The clock stands while
   /// the load is paused or waits for an answer.
-  func checkInactivity() -> ContinuousClock.Instant? {
-    guard let inactivityLimit, !machine.hasEnded, !isCancelled else { return nil }
-    if isPaused || machine.waitsForAnswer { lastActivity = client.loop.now }
+  func checkInactivity() -> LoopTime? {
+    guard let inactivityLimit, !hasEnded, !isCancelled else { return nil }
+    if isPaused || machine.waitsForAnswer { lastActivity = client.loop.time }
     let deadline = lastActivity.advanced(by: inactivityLimit)
-    guard client.loop.now >= deadline else { return deadline }
+    guard client.loop.time >= deadline else { return deadline }
     feed { $0.timedOut(into: &$1) }
     return nil
   }
@@ -379,7 +391,7 @@ final class LoadDriver {
 
   /// The loop's thread has ended under the load.
   func hostEnded() {
-    guard !isCancelled, !machine.hasEnded else { return cancel() }
+    guard !isCancelled, !hasEnded else { return cancel() }
     let error = ConnectionError(
       .networkConnectionLost, phase: phase, url: safeURL,
       reason: "the thread of the load's event loop has ended")
@@ -396,6 +408,10 @@ final class LoadDriver {
     connection.ended()
     guard !isCancelled else { return leave() }
     release()
+    if let metrics {
+      dataDelegate?.connection(connection, didFinishCollecting: metrics)
+      guard !isCancelled else { return leave() }
+    }
     tell(dataDelegate)
     delegate = nil
     dataDelegate = nil
@@ -447,7 +463,15 @@ final class LoadDriver {
       ConnectionError(
         .redirectToNonExistentLocation, phase: .receiving, url: safeURL,
         reason: "the delegate refused the redirect")
+    case .notStored:
+      ConnectionError(
+        .resourceUnavailable, phase: .preparing, url: safeURL,
+        reason: "the response was to come from the cache alone, and it is not there")
     case .redirect(let failure): ConnectionError(failure, url: safeURL)
+    case .noNewBody:
+      ConnectionError(
+        .requestBodyStreamExhausted, phase: .preparing, url: safeURL,
+        reason: "the request's body has to be sent again, and the delegate gave none")
     case .cancelledAuthentication:
       ConnectionError(
         .userCancelledAuthentication, phase: .receiving, url: safeURL, reason: "the challenge was cancelled")

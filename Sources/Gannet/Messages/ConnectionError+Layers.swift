@@ -22,6 +22,52 @@ extension ConnectionError {
       reason: error.reason)
   }
 
+  /// HTTP/1.0 has no chunks, and the body needs them; nothing was sent.
+  init(chunksInHTTP10 url: String) {
+    self.init(
+      .badURL, phase: .preparing, url: url,
+      reason: "a body of unknown length, or with trailers, cannot be sent as HTTP/1.0, which has no chunks")
+  }
+
+  /// The request's body cannot be sent whole.
+  init(_ error: RequestBodyError, phase: Phase, url: String) {
+    switch error {
+    case .unopened(let path, let error):
+      self.init(
+        Code(opening: error), phase: phase, url: url, cause: .system(errno: error.errno),
+        reason: "the file to send, \(path), cannot be opened: \(error.words)")
+    case .unreadable(let error):
+      self.init(
+        .cannotOpenFile, phase: phase, url: url, cause: .system(errno: error.errno),
+        reason: "the file to send cannot be read on (\(error.words))")
+    case .tooShort(let missing):
+      self.init(
+        .requestBodyStreamExhausted, phase: phase, url: url,
+        reason: "the request's body ended \(missing) bytes before its announced length")
+    case .tooLong(let announced):
+      self.init(
+        .requestBodyStreamExhausted, phase: phase, url: url,
+        reason: "the request's body has more than its announced \(announced) bytes")
+    case .spent:
+      self.init(
+        .requestBodyStreamExhausted, phase: phase, url: url,
+        reason: "the request's body can be read once, and has been")
+    case .trailersInPart:
+      self.init(
+        .badURL, phase: phase, url: url,
+        reason: "a part of the form has trailers, which only a whole body can have")
+    case .failed(let words):
+      self.init(
+        .requestBodyStreamExhausted, phase: phase, url: url, cause: .body(words),
+        reason: "the request's body could not be had: \(words)")
+    case .badTrailers(let error):
+      self.init(
+        .requestBodyStreamExhausted, phase: phase, url: url,
+        cause: .syntax(rule: error.part.rawValue, byte: error.byte, offset: Int64(error.offset)),
+        reason: "the trailers of the request's body: \(error.reason)")
+    }
+  }
+
   /// The peer broke HTTP's syntax, passed a limit, or ended too early.
   init(_ error: SyntaxError, phase: Phase, url: String) {
     let code: Code =
@@ -122,6 +168,19 @@ extension TLSContext.Trust {
     case .file(let path): self = .file(path)
     case .pem(let text): self = .pem([UInt8](text.utf8))
     case .unverified: self = .none
+    }
+  }
+}
+
+extension ConnectionError.Code {
+  /// What it is called that a file cannot be opened to be read.
+  init(opening error: SystemError) {
+    if error.isMissingFile {
+      self = .fileDoesNotExist
+    } else if error.isFolder {
+      self = .fileIsDirectory
+    } else {
+      self = error.isRefusal ? .noPermissionsToReadFile : .cannotOpenFile
     }
   }
 }

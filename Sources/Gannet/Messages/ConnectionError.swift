@@ -54,6 +54,8 @@ extension ConnectionError {
     case syntax(rule: String, byte: UInt8?, offset: Int64)
     /// The name of the limit that was reached.
     case limit(String)
+    /// The sequence that makes the request's body threw this, in its own words.
+    case body(String)
   }
 
   /// The codes, with the numbers of Apple's `NSURLErrorDomain`.
@@ -69,6 +71,9 @@ extension ConnectionError {
     case dnsLookupFailed = -1006
     case httpTooManyRedirects = -1007
     case resourceUnavailable = -1008
+    /// For a `URLProtocol` to tell. Gannet cannot know whether there is a network: without a route the code is
+    /// `cannotConnectToHost`, its cause the `errno`.
+    case notConnectedToInternet = -1009
     case redirectToNonExistentLocation = -1010
     case badServerResponse = -1011
     case userCancelledAuthentication = -1012
@@ -79,6 +84,7 @@ extension ConnectionError {
     case cannotParseResponse = -1017
     case requestBodyStreamExhausted = -1021
     case fileDoesNotExist = -1100
+    case fileIsDirectory = -1101
     case noPermissionsToReadFile = -1102
     case dataLengthExceedsMaximum = -1103
     case secureConnectionFailed = -1200

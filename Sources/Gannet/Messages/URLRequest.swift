@@ -24,8 +24,16 @@ public struct URLRequest: Sendable {
     var method = "GET"
     var fields = FieldList()
     var omittedFields: Set<String> = []
+    var cachePolicy = CachePolicy.useProtocolCachePolicy
     var timeoutInterval: TimeInterval
-    var body: Data?
+    var body: Body?
+    var version = HTTPVersion.http11
+    var handlesCookies = true
+    var mainDocumentURL: URL?
+    /// The stored cookies that a delegate was shown this request with.
+    var shownCookie: [UInt8]?
+    /// What protocol classes have noted; nil when nothing.
+    var properties: [String: RequestProperty]?
   }
 
   private var storage: Storage
@@ -45,7 +53,6 @@ public struct URLRequest: Sendable {
   public var urlString: String { storage.values.text }
   var parsedAddress: Result<HTTPURL, URLSyntaxError> { storage.values.address }
   var method: String { storage.values.method }
-  var fields: FieldList { storage.values.fields }
 
   /// Names, in lower case, of fields that are not added by themselves: `user-agent`, `accept`, `accept-encoding`.
   package var omittedFields: Set<String> {
@@ -60,15 +67,64 @@ public struct URLRequest: Sendable {
     set { values.timeoutInterval = newValue }
   }
 
-  /// The body to send, or nil. A body is sent with whatever method is set; its `Content-Length` is Gannet's to set.
-  public var httpBody: Data? {
+  /// What is wanted of the configuration's cache. Default: what HTTP says.
+  public var cachePolicy: CachePolicy {
+    get { storage.values.cachePolicy }
+    set { values.cachePolicy = newValue }
+  }
+
+  /// Whether loads send the cookies of their configuration's storage with it, and keep there what responses set. Default
+  /// true. A `Cookie` field of the request's own is sent as it is, and then no stored cookie is; what responses set is
+  /// kept all the same.
+  public var httpShouldHandleCookies: Bool {
+    get { storage.values.handlesCookies }
+    set { values.handlesCookies = newValue }
+  }
+
+  /// What the request is loaded for, as far as `HTTPCookie.AcceptPolicy.onlyFromMainDocumentDomain` asks. Default
+  /// nil: it is loaded for itself. It goes along with redirects.
+  public var mainDocumentURL: URL? {
+    get { storage.values.mainDocumentURL }
+    set { values.mainDocumentURL = newValue }
+  }
+
+  var shownCookie: [UInt8]? {
+    get { storage.values.shownCookie }
+    set { values.shownCookie = newValue }
+  }
+
+  var properties: [String: RequestProperty]? {
+    get { storage.values.properties }
+    set { values.properties = newValue }
+  }
+
+  var storedBody: Body? {
     get { storage.values.body }
     set { values.body = newValue }
   }
 
+  /// The version of HTTP the request is sent as. Default HTTP/1.1; some old devices want 1.0, which has no chunks, no
+  /// `Expect` and no connection that serves another request: a body without a known length fails the load then, before
+  /// anything is sent.
+  public var httpVersion: HTTPVersion {
+    get { storage.values.version }
+    set { values.version = newValue }
+  }
+
+  /// A version of HTTP to send a request as.
+  public enum HTTPVersion: String, Hashable, Sendable {
+    /// RFC 1945, with a `Host` field.
+    case http10 = "HTTP/1.0"
+    /// RFC 9112.
+    case http11 = "HTTP/1.1"
+  }
+
   /// Makes a GET request.
-  public init(url: URL, timeoutInterval: TimeInterval = 60) {
+  public init(
+    url: URL, cachePolicy: CachePolicy = .useProtocolCachePolicy, timeoutInterval: TimeInterval = 60
+  ) {
     self.init(string: url.absoluteString, timeoutInterval: timeoutInterval)
+    storage.values.cachePolicy = cachePolicy
     storage.values.foundationURL = url
   }
 
@@ -79,7 +135,9 @@ public struct URLRequest: Sendable {
   }
 
   private static func parse(_ text: String) -> Result<HTTPURL, URLSyntaxError> {
-    Result { () throws(URLSyntaxError) in try HTTPURL(text) }
+    Result { () throws(URLSyntaxError) in
+      try HTTPURL(text, encodingHostsWith: .shared)
+    }
   }
 
   /// The URL; nil when the text it was made from is none that `URL(string:)` takes.
@@ -102,7 +160,7 @@ public struct URLRequest: Sendable {
   /// The header fields as a dictionary: repeated fields are joined by a comma. Setting it replaces all fields, in
   /// the order of their names.
   public var allHTTPHeaderFields: [String: String]? {
-    get { fields.joinedByName }
+    get { fields.joinedByName() }
     set {
       values.fields = FieldList(
         (newValue ?? [:]).sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) })
@@ -110,8 +168,8 @@ public struct URLRequest: Sendable {
   }
 
   /// The header fields in their order, with duplicates and spelling kept. They are sent in this order after `Host`.
-  public var httpFields: FieldList {
-    get { fields }
+  public var fields: FieldList {
+    get { storage.values.fields }
     set { values.fields = newValue }
   }
 
@@ -128,11 +186,13 @@ public struct URLRequest: Sendable {
     values.fields.append(name: name, value: value)
   }
 
-  /// What is sent for this request as it is: a program that polls makes many loads of one request, and the head is
-  /// written for the first of them.
+  /// What is sent for this request as it is, whose body is none or data: a program that polls makes many loads of one
+  /// request, and the head is written for the first of them.
   func composed(for url: HTTPURL) throws(ConnectionError) -> RequestComposer {
     if let made = storage.composed.withLock({ $0 }) { return made }
-    let made = try RequestComposer(self, url: url, authorization: nil)
+    let length = httpBody.map { Int64($0.count) }
+    let made = try RequestComposer(
+      self, url: url, authorization: nil, body: length.map { .length($0) } ?? .none, expects: false)
     storage.composed.withLock { $0 = made }
     return made
   }
@@ -170,17 +230,21 @@ extension URLRequest: CustomStringConvertible {
 }
 
 extension FieldList {
-  /// One entry a name, in the spelling of its first field; repeated fields joined by a comma and a space.
-  var joinedByName: [String: String] {
+  /// One entry a name; repeated fields joined by a comma and a space.
+  ///
+  /// - Parameter spelling: how a name, in lower case, is spelled; nil: as its first field is.
+  func joinedByName(spelling: (String) -> String? = { _ in nil }) -> [String: String] {
     var joined: [String: String] = [:]
-    var spelling: [String: String] = [:]
+    var names: [String: String] = [:]
     for field in self {
       let key = field.name.lowercased()
-      if let name = spelling[key], let value = joined[name] {
-        joined[name] = "\(value), \(field.value)"
+      if let name = names[key] {
+        // In place: many fields of one name cost no more than others.
+        joined[name, default: ""] += ", \(field.value)"
       } else {
-        spelling[key] = field.name
-        joined[field.name] = field.value
+        let name = spelling(key) ?? field.name
+        names[key] = name
+        joined[name] = field.value
       }
     }
     return joined

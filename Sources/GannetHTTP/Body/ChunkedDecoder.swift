@@ -3,6 +3,9 @@
 /// It takes its input in pieces of any size and refuses at the first wrong byte. Chunk extensions are skipped.
 /// Tolerated: leading zeros in a size, spaces and tabs after it, an empty extension. Everything else is an error:
 /// no digit, a sign, `0x`, a size past 2⁶³−1, bare LF (but in trailers), CR or LF inside a quoted extension value.
+///
+/// What a peer can send beside data is limited line by line (`Limits.chunkLineBytes`, `Limits.chunkExtensionBytes`) and
+/// over the body (`Limits.chunkExtensionTotalBytes`).
 public struct ChunkedDecoder: Sendable {
   /// What the input held next.
   public enum Step: Hashable, Sendable {
@@ -33,7 +36,11 @@ public struct ChunkedDecoder: Sendable {
   private var state = State.sizeStart
   /// The size being read, then the bytes of the chunk still to come.
   private var size: Int64 = 0
+  /// Bytes of the chunk's line so far, and of its extensions among them.
   private var lineBytes = 0
+  private var extensionBytes = 0
+  /// Bytes of all lines so far that no data pays for.
+  private var unpaidBytes = 0
   private var trailers: FieldSectionDecoder
   private var offset: Int64 = 0
 
@@ -41,6 +48,16 @@ public struct ChunkedDecoder: Sendable {
   public init(limits: Limits = Limits()) {
     self.limits = limits
     trailers = FieldSectionDecoder(.trailers, limits: limits)
+  }
+
+  /// Begins with the next body, whatever became of the last one; offsets count from here.
+  public mutating func restart() {
+    state = .sizeStart
+    size = 0
+    beginLine()
+    unpaidBytes = 0
+    offset = 0
+    trailers.restart()
   }
 
   /// Whether the line of the last chunk has been read: all data is known, whatever of the trailers is missing.
@@ -51,13 +68,16 @@ public struct ChunkedDecoder: Sendable {
     }
   }
 
+  /// What was tolerated in the trailers so far.
+  public var tolerated: Tolerances { trailers.tolerated }
+
   /// Takes the next piece of input.
   ///
   /// - Parameter input: the bytes that follow those consumed so far.
   /// - Returns: how many bytes were consumed, and what they ended with. A range of data ends where the consumed
   ///   bytes end, so call again with the rest of `input` until all of it is consumed or the trailers came.
-  /// - Throws: the rule that was broken and where, counted from the first byte ever given. The decoder is of no
-  ///   use after that.
+  /// - Throws: the rule that was broken and where, counted from the first byte given since the start or the last
+  ///   `restart()`. The decoder is of no use after that until it is restarted.
   /// - Complexity: constant for data, linear in the other bytes consumed.
   public mutating func step(_ input: Span<UInt8>) throws(SyntaxError) -> (consumed: Int, step: Step) {
     var index = 0
@@ -75,6 +95,18 @@ public struct ChunkedDecoder: Sendable {
         state = .done
         return (index + consumed, .trailers(fields))
       case .done: return (index, .needsInput)
+      case .sizeStart:
+        if let line = plainLine(input, from: index) {
+          size = line.size
+          offset += Int64(line.end - index - 1)
+          index = line.end
+          endLine()
+          offset += 1
+        } else {
+          try take(input[index])
+          index += 1
+          offset += 1
+        }
       default:
         try take(input[index])
         index += 1
@@ -84,6 +116,22 @@ public struct ChunkedDecoder: Sendable {
     return (index, .needsInput)
   }
 
+  /// The size in a line that lies whole at `start` and holds nothing else, and where it ends; nil for any other line.
+  private func plainLine(_ input: Span<UInt8>, from start: Int) -> (size: Int64, end: Int)? {
+    var size: Int64 = 0
+    var index = start
+    // 15 digits cannot overflow, and with their CR are what a line may have unpaid.
+    let end = min(input.count, start + min(15, limits.chunkLineBytes - 1))
+    while index < end, let digit = input[index].hexadecimalValue {
+      size = size &<< 4 | Int64(digit)
+      index += 1
+    }
+    guard index > start, index + 1 < input.count, input[index] == .carriageReturn,
+      input[index + 1] == .lineFeed
+    else { return nil }
+    return (size, index + 2)
+  }
+
   private mutating func take(_ byte: UInt8) throws(SyntaxError) {
     switch state {
     case .sizeStart:
@@ -91,6 +139,7 @@ public struct ChunkedDecoder: Sendable {
         throw error(.chunkSize, byte, "a chunk size without a digit")
       }
       state = .size
+      size = 0
       try takeInLine(byte)
     case .size, .afterSize, .extension, .quoted, .quotedPair: try takeInLine(byte)
     case .lineFeed:
@@ -111,9 +160,27 @@ public struct ChunkedDecoder: Sendable {
   /// Takes a byte of the line before a chunk's data.
   private mutating func takeInLine(_ byte: UInt8) throws(SyntaxError) {
     guard lineBytes < limits.chunkLineBytes else {
-      throw SyntaxError(.chunkLineSize, at: offset, "a chunk line longer than its limit")
+      throw SyntaxError(
+        .chunkLineSize, at: offset, "a chunk's line", longerThan: "chunkLineBytes", limits.chunkLineBytes)
     }
     lineBytes += 1
+    if byte != .carriageReturn, !isDigitOfSize(byte) {
+      guard extensionBytes < limits.chunkExtensionBytes else {
+        throw SyntaxError(
+          .chunkExtensionSize, at: offset, "the extensions of a chunk", longerThan: "chunkExtensionBytes",
+          limits.chunkExtensionBytes)
+      }
+      extensionBytes += 1
+    }
+    // Of each line its first 16 bytes are free, and as many more as the chunk has data.
+    if lineBytes > 16, Int64(lineBytes - 16) > size {
+      guard unpaidBytes < limits.chunkExtensionTotalBytes else {
+        throw SyntaxError(
+          .chunkExtensionTotal, at: offset, "the extensions of all chunks, beyond their data,",
+          longerThan: "chunkExtensionTotalBytes", limits.chunkExtensionTotalBytes)
+      }
+      unpaidBytes += 1
+    }
     switch state {
     case .size:
       if let digit = byte.hexadecimalValue { return try appendDigit(digit, byte) }
@@ -137,6 +204,10 @@ public struct ChunkedDecoder: Sendable {
     }
   }
 
+  private func isDigitOfSize(_ byte: UInt8) -> Bool {
+    if case .size = state { byte.hexadecimalValue != nil } else { false }
+  }
+
   private mutating func takeAfterSize(_ byte: UInt8) throws(SyntaxError) {
     switch byte {
     case .space, .tab: state = .afterSize
@@ -156,12 +227,17 @@ public struct ChunkedDecoder: Sendable {
     if !byte.isFieldText { throw error(.chunkExtension, byte, "a byte that cannot be in a chunk extension") }
   }
 
-  private mutating func endLine() {
+  private mutating func beginLine() {
     lineBytes = 0
+    extensionBytes = 0
+  }
+
+  private mutating func endLine() {
+    beginLine()
     if size == 0 {
       state = .trailers
       // The LF that ends this line is counted by `step`, after this.
-      trailers = FieldSectionDecoder(.trailers, limits: limits, bytesBefore: 0, offset: offset + 1)
+      trailers.restart(bytesBefore: 0, offset: offset + 1)
     } else {
       state = .data
     }

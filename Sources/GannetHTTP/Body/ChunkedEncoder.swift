@@ -17,10 +17,28 @@ public struct ChunkedEncoder: Sendable {
 
   /// Writes the last chunk, the trailer fields and the empty line that ends the body.
   ///
-  /// - Throws: a trailer field that cannot be sent. Nothing has been written then.
+  /// - Throws: a trailer field that cannot be sent, or not there: one that frames or routes the message, or says who
+  ///   sends it (RFC 9110 section 6.5.1). Nothing has been written then.
   public func appendEnd(trailers: FieldList = FieldList(), to output: inout [UInt8]) throws(RequestError) {
-    try trailers.checkForSending()
+    try trailers.checkAsTrailers()
     output.append(contentsOf: "0\r\n".utf8)
     trailers.appendLines(to: &output)
+  }
+}
+
+extension FieldList {
+  /// What a recipient needs before the body, or must not take from behind it.
+  private static let neverTrailers = [
+    "Transfer-Encoding", "Content-Length", "Content-Encoding", "Content-Type", "Content-Range", "Host",
+    "Trailer",
+    "Connection", "Expect", "TE", "Upgrade", "Authorization", "Proxy-Authorization", "Cookie",
+  ]
+
+  /// Throws when these fields cannot be sent after a body (RFC 9110 section 6.5.1).
+  package func checkAsTrailers() throws(RequestError) {
+    try checkForSending()
+    for name in FieldList.neverTrailers where contains(name) {
+      throw RequestError(part: .trailer, text: name, byte: nil, offset: 0)
+    }
   }
 }

@@ -13,6 +13,8 @@ public enum Persistence: Hashable, Sendable {
   case lengthWithTransferEncoding
   /// Transfer-Encoding came in an HTTP/1.0 response, which has none (RFC 9112 section 6.1).
   case transferEncodingInHTTP10
+  /// Something was tolerated that another reader may read otherwise.
+  case tolerated(Tolerances)
   /// The connection speaks another protocol from here on.
   case upgraded
   /// The response ended before the whole request had been sent.
@@ -27,10 +29,17 @@ public enum Persistence: Hashable, Sendable {
 }
 
 extension Persistence {
-  /// What the head says, of a response with this framing.
-  static func decide(for head: ResponseHead, framing: BodyFraming) -> Persistence {
+  /// What the head says, of a response with this framing, in deciding which `tolerated` was.
+  static func decide(
+    for head: ResponseHead, framing: BodyFraming, tolerated: Tolerances
+  ) -> Persistence {
     if framing == .upgrade { return .upgraded }
-    if head.status < 200 { return .reusable }
+    if head.status >= 200, let reason = reasonToClose(head, framing) { return reason }
+    let tolerated = head.tolerated.union(tolerated)
+    return tolerated.isEmpty ? .reusable : .tolerated(tolerated)
+  }
+
+  private static func reasonToClose(_ head: ResponseHead, _ framing: BodyFraming) -> Persistence? {
     let fields = head.fields
     if fields.hasToken("close", in: "Connection") || fields.hasToken("close", in: "Proxy-Connection") {
       return .closeRequested
@@ -41,8 +50,8 @@ extension Persistence {
     }
     switch framing {
     case .close: return .framedByClose
-    case .chunked: return fields.contains("Content-Length") ? .lengthWithTransferEncoding : .reusable
-    case .none, .length, .upgrade: return .reusable
+    case .chunked: return fields.contains("Content-Length") ? .lengthWithTransferEncoding : nil
+    case .none, .length, .upgrade: return nil
     }
   }
 }

@@ -1,34 +1,34 @@
 extension UInt8 {
   /// HTAB.
-  package static let tab: UInt8 = 0x09
+  @inlinable package static var tab: UInt8 { 0x09 }
   /// LF.
-  package static let lineFeed: UInt8 = 0x0A
+  @inlinable package static var lineFeed: UInt8 { 0x0A }
   /// CR.
-  package static let carriageReturn: UInt8 = 0x0D
+  @inlinable package static var carriageReturn: UInt8 { 0x0D }
   /// SP.
-  package static let space: UInt8 = 0x20
+  @inlinable package static var space: UInt8 { 0x20 }
   /// `"`.
-  package static let quote: UInt8 = 0x22
+  @inlinable package static var quote: UInt8 { 0x22 }
   /// `,`.
-  package static let comma: UInt8 = 0x2C
+  @inlinable package static var comma: UInt8 { 0x2C }
   /// `:`.
-  package static let colon: UInt8 = 0x3A
+  @inlinable package static var colon: UInt8 { 0x3A }
   /// `;`.
-  package static let semicolon: UInt8 = 0x3B
+  @inlinable package static var semicolon: UInt8 { 0x3B }
   /// `=`.
-  package static let equals: UInt8 = 0x3D
+  @inlinable package static var equals: UInt8 { 0x3D }
   /// `\`.
-  package static let backslash: UInt8 = 0x5C
+  @inlinable package static var backslash: UInt8 { 0x5C }
 
   /// Whether this byte is a space or a horizontal tab.
-  package var isBlank: Bool { self == .space || self == .tab }
+  @inlinable package var isBlank: Bool { self == .space || self == .tab }
 
   /// Whether this byte may be in a field value or a reason phrase: no control byte but the tab
   /// (RFC 9110 section 5.5).
-  package var isFieldText: Bool { self >= 0x20 ? self != 0x7F : self == .tab }
+  @inlinable package var isFieldText: Bool { self >= 0x20 ? self != 0x7F : self == .tab }
 
   /// Whether this byte is an ASCII digit.
-  package var isDigit: Bool { self &- 0x30 < 10 }
+  @inlinable package var isDigit: Bool { self &- 0x30 < 10 }
 
   /// Whether this byte may be in a token (RFC 9110 section 5.6.2).
   package var isToken: Bool {

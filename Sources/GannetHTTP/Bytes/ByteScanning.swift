@@ -54,6 +54,13 @@ extension Array where Element == UInt8 {
     unsafe span.withUnsafeBufferPointer { unsafe append(contentsOf: $0) }
   }
 
+  /// Appends the bytes that the elements of `span` are in memory.
+  mutating func append<Value: BitwiseCopyable>(bytesOf span: Span<Value>) {
+    guard !span.isEmpty else { return }
+    // SAFETY: the buffer is read only within the closure, while `span` is borrowed; any bytes may be copied.
+    unsafe span.withUnsafeBytes { unsafe append(contentsOf: $0) }
+  }
+
   /// Makes an array of a copy of `span`.
   package init(copying span: Span<UInt8>) {
     self = []

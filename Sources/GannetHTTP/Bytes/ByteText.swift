@@ -1,6 +1,6 @@
 extension UInt8 {
   /// This byte in lower case when it is an ASCII letter, else unchanged.
-  package var asciiLowercased: UInt8 { self &- 0x41 < 26 ? self | 0x20 : self }
+  @inlinable package var asciiLowercased: UInt8 { self &- 0x41 < 26 ? self | 0x20 : self }
 }
 
 extension String {

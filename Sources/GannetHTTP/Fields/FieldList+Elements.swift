@@ -3,26 +3,29 @@ extension FieldList {
   /// in any case (RFC 9110 section 5.6.1).
   public func hasToken(_ token: String, in name: String) -> Bool {
     var found = false
-    forEachElement(of: name) { element, _ in found = found || element.equalsIgnoringCase(token) }
+    forEachElement(of: name) { element, _, _ in found = found || element.equalsIgnoringCase(token) }
     return found
   }
 
   /// Calls `body` with each element of the comma-separated lists in the fields of this name, in order, without the
-  /// blanks around it, and where it began in the input that was decoded. Commas in quotes separate too: for lists
+  /// blanks around it, where it began in the input that was decoded, and the comma that ends it, if one does. Commas in quotes separate too: for lists
   /// of tokens and numbers. Empty elements are passed.
   func forEachElement<Failure: Error>(
-    of name: String, _ body: (Span<UInt8>, Int64) throws(Failure) -> Void
+    of name: String, _ body: (Span<UInt8>, Int64, UInt8?) throws(Failure) -> Void
   ) throws(Failure) {
     var index = firstIndex(named: name)
     while let position = index {
-      let entry = entries[position]
-      let value = bytes.span.extracting(Int(entry.valueStart)..<Int(entry.valueEnd))
+      let places = places(at: position)
+      let value = storage.span.extracting(places.value)
       var start = 0
       while start <= value.count {
         var end = start
         while end < value.count, value[end] != .comma { end += 1 }
         let element = value.blanksTrimmed(start..<end)
-        try body(value.extracting(element), Int64(entry.inputOffset) + Int64(element.lowerBound))
+        try body(
+          value.extracting(element),
+          inputOffset(of: places.value.lowerBound + element.lowerBound, in: places),
+          end < value.count ? .comma : nil)
         start = end + 1
       }
       index = firstIndex(named: name, from: position + 1)
@@ -32,7 +35,7 @@ extension FieldList {
 
 extension Span where Element == UInt8 {
   /// `range` without the blanks at its ends.
-  func blanksTrimmed(_ range: Range<Int>) -> Range<Int> {
+  package func blanksTrimmed(_ range: Range<Int>) -> Range<Int> {
     var start = range.lowerBound
     var end = range.upperBound
     while start < end, self[start].isBlank { start += 1 }

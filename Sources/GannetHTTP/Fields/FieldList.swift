@@ -1,21 +1,15 @@
 /// Header or trailer fields in the order they came, with their duplicates and spelling kept (RFC 9110 section 5).
 ///
-/// All names and values lie in one buffer; a field is four offsets into it. So a list of any length costs two
-/// allocations, and a `String` is made only for what is asked.
+/// All names and values lie in one buffer, with their places in it. So a list of any length costs one allocation, a
+/// copy of it one count of references, and a `String` is made only for what is asked.
 public struct FieldList: Sendable {
-  /// One field's places in `bytes`.
-  @usableFromInline struct Entry: Sendable {
-    var nameStart: UInt32
-    var nameEnd: UInt32
-    var valueStart: UInt32
-    var valueEnd: UInt32
-    /// Where the value began in the input it was decoded from: errors found in it later say so. 0 when it was
-    /// not decoded.
-    var inputOffset: UInt32 = 0
-  }
-
-  var bytes: [UInt8] = []
-  var entries: [Entry] = []
+  /// The bytes of all names and values, and what stood between them where they were decoded; behind them the places
+  /// of each field; behind those the folds of framing fields, until a field is added.
+  private var bytes: [UInt8] = []
+  /// Bytes of text at the start of `bytes`.
+  private var textCount = 0
+  /// The number of fields.
+  public private(set) var count = 0
 
   /// Makes an empty list.
   public init() {}
@@ -26,22 +20,35 @@ public struct FieldList: Sendable {
     for field in fields { append(name: field.name, value: field.value) }
   }
 
+  /// Removes every field. With `keepingCapacity` the storage is kept for those that come next, unless another list
+  /// shares it.
+  public mutating func removeAll(keepingCapacity: Bool = false) {
+    bytes.removeAll(keepingCapacity: keepingCapacity)
+    textCount = 0
+    count = 0
+  }
+
   /// Adds a field at the end.
   public mutating func append(name: String, value: String) {
-    let nameStart = bytes.count
-    bytes.append(contentsOf: name.utf8)
-    let valueStart = bytes.count
-    bytes.append(contentsOf: value.utf8)
-    appendEntry(nameStart, valueStart, valueStart, bytes.count)
+    append(name: name.utf8, value: value.utf8)
   }
 
   /// Adds a field at the end from the bytes of its name and its value, which the caller has validated.
   public mutating func append(name: Span<UInt8>, value: Span<UInt8>) {
-    let nameStart = bytes.count
-    bytes.append(copying: name)
-    let valueStart = bytes.count
-    bytes.append(copying: value)
-    appendEntry(nameStart, valueStart, valueStart, bytes.count)
+    append(name: [UInt8](copying: name), value: [UInt8](copying: value))
+  }
+
+  /// Adds the fields of another list at the end, in their order and byte for byte.
+  public mutating func append(contentsOf other: FieldList) {
+    for index in other.indices { append(copyOf: other, at: index) }
+  }
+
+  private mutating func append(name: some Collection<UInt8>, value: some Collection<UInt8>) {
+    let start = textCount
+    insert(text: name)
+    let valueStart = textCount
+    insert(text: value)
+    append(FieldPlaces(start, valueStart, valueStart, textCount))
   }
 
   /// Sets the first field of this name to `value`, at its place and in its spelling, and removes the others;
@@ -67,65 +74,78 @@ public struct FieldList: Sendable {
     self = rebuilt
   }
 
+  /// The values of every field of this name, in order.
+  public func values(for name: String) -> [String] {
+    indices.filter { isNamed(name, at: $0) }.map { value(at: $0) }
+  }
+
   /// The value of the first field of this name, or nil. Names compare without case; a value that is not UTF-8
   /// is read as Latin-1.
   public subscript(name: String) -> String? {
-    firstIndex(named: name).map { self[$0].value }
-  }
-
-  /// The values of every field of this name, in order.
-  public func values(for name: String) -> [String] {
-    indices.filter { isNamed(name, at: $0) }.map { self[$0].value }
+    firstIndex(named: name).map { value(at: $0) }
   }
 
   /// The values of every field of this name joined by a comma and a space (RFC 9110 section 5.3), or nil when
   /// there is none. Not for `Set-Cookie`, whose values hold commas of their own.
   public func combinedValue(for name: String) -> String? {
-    let all = values(for: name)
-    return all.isEmpty ? nil : all.joined(separator: ", ")
+    guard let first = firstIndex(named: name) else { return nil }
+    // Most fields are there once.
+    guard firstIndex(named: name, from: first + 1) != nil else { return value(at: first) }
+    return values(for: name).joined(separator: ", ")
   }
-
-  /// Whether a field of this name is there.
-  public func contains(_ name: String) -> Bool { firstIndex(named: name) != nil }
 
   /// The position of the first field of this name at or after `start`; names compare without case.
   public func firstIndex(named name: String, from start: Int = 0) -> Int? {
     let length = name.utf8.count
     var index = start
-    while index < entries.count {
+    while index < count {
       // Most names are told apart by their lengths.
-      let entry = entries[index]
-      if Int(entry.nameEnd &- entry.nameStart) == length, isNamed(name, at: index) { return index }
+      let range = places(at: index).name
+      if range.count == length, holds(name, at: range.lowerBound) { return index }
       index += 1
     }
     return nil
   }
 
+  /// Whether the bytes from `start` are `name`, without case.
+  private func holds(_ name: String, at start: Int) -> Bool {
+    var place = start
+    for byte in name.utf8 {
+      if bytes[place] != byte, bytes[place].asciiLowercased != byte.asciiLowercased { return false }
+      place += 1
+    }
+    return true
+  }
+
+  /// The places of the field at `index`, which must be one of the list's.
+  func places(at index: Int) -> FieldPlaces {
+    precondition(index >= 0 && index < count, "no field at this position")
+    let start = textCount + index * FieldPlaces.byteCount
+    return FieldPlaces(bytes.span.extracting(start..<start + FieldPlaces.byteCount))
+  }
+
   /// Lends the bytes of the value at `index`.
   public func withValueBytes<Result>(at index: Int, _ body: (Span<UInt8>) -> Result) -> Result {
-    let entry = entries[index]
-    return body(bytes.span.extracting(Int(entry.valueStart)..<Int(entry.valueEnd)))
+    body(bytes.span.extracting(places(at: index).value))
   }
+
+  private func value(at index: Int) -> String { withValueBytes(at: index) { String(fieldText: $0) } }
+
+  /// Whether a field of this name is there.
+  public func contains(_ name: String) -> Bool { firstIndex(named: name) != nil }
 
   /// Lends the bytes of the name at `index`, as received.
   public func withNameBytes<Result>(at index: Int, _ body: (Span<UInt8>) -> Result) -> Result {
-    let entry = entries[index]
-    return body(bytes.span.extracting(Int(entry.nameStart)..<Int(entry.nameEnd)))
+    body(bytes.span.extracting(places(at: index).name))
   }
 
   /// Bytes held for all names and values, and for what stood between them where they were decoded.
-  public var byteCount: Int { bytes.count }
+  public var byteCount: Int { textCount }
 
   /// Whether the field at `index` has this name, without case.
   public func isNamed(_ name: String, at index: Int) -> Bool {
-    let entry = entries[index]
-    guard Int(entry.nameEnd - entry.nameStart) == name.utf8.count else { return false }
-    var position = Int(entry.nameStart)
-    for byte in name.utf8 {
-      if bytes[position].asciiLowercased != byte.asciiLowercased { return false }
-      position += 1
-    }
-    return true
+    let range = places(at: index).name
+    return range.count == name.utf8.count && holds(name, at: range.lowerBound)
   }
 
   private mutating func append(copyOf other: FieldList, at index: Int) {
@@ -134,20 +154,65 @@ public struct FieldList: Sendable {
     }
   }
 
-  /// Adds a field whose name and value lie at these places in `bytes`, and whose value began `inputOffset` bytes
-  /// into what was decoded.
-  mutating func appendEntry(
-    _ nameStart: Int, _ nameEnd: Int, _ valueStart: Int, _ valueEnd: Int, inputOffset: Int64 = 0
-  ) {
-    entries.append(
-      Entry(
-        nameStart: UInt32(clamping: nameStart), nameEnd: UInt32(clamping: nameEnd),
-        valueStart: UInt32(clamping: valueStart), valueEnd: UInt32(clamping: valueEnd),
-        inputOffset: UInt32(clamping: inputOffset)))
+  /// Where the byte at `position` of a value, which lies at `places`, stood in the input it was decoded from.
+  func inputOffset(of position: Int, in places: FieldPlaces) -> Int64 {
+    // The last fold of this value at or before the position, if any.
+    var low = 0
+    var high = (bytes.count - placesEnd) / FieldFold.byteCount
+    while low < high {
+      let middle = (low + high) / 2
+      if Int(fold(at: middle).textPosition) <= position { low = middle + 1 } else { high = middle }
+    }
+    if low > 0 {
+      let fold = fold(at: low - 1)
+      let distance = position - Int(fold.textPosition)
+      if fold.textPosition >= places.value.lowerBound { return Int64(fold.inputOffset) + Int64(distance) }
+    }
+    return places.inputOffset + Int64(position - places.value.lowerBound)
   }
 
-  /// Where the value of the field at `index` began in the input it was decoded from.
-  func inputOffset(at index: Int) -> Int64 { Int64(entries[index].inputOffset) }
+  private func fold(at index: Int) -> FieldFold {
+    let start = placesEnd + index * FieldFold.byteCount
+    return FieldFold(bytes.span.extracting(start..<start + FieldFold.byteCount))
+  }
+
+  /// Where the places of the fields end in `bytes`; folds lie behind.
+  private var placesEnd: Int { textCount + count * FieldPlaces.byteCount }
+}
+
+extension FieldList {
+  /// Makes the list of what a decoder has read: text, with the places of fields in it.
+  ///
+  /// - Parameter text: is moved into the list, and empty then.
+  init(moving text: inout [UInt8], places: Span<FieldPlaces>) {
+    swap(&bytes, &text)
+    textCount = bytes.count
+    count = places.count
+    bytes.append(bytesOf: places)
+  }
+
+  /// Keeps where the values of framing fields go on after folds. For a list that no field is added to.
+  mutating func keep(_ folds: Span<FieldFold>) { bytes.append(bytesOf: folds) }
+
+  /// Puts `text` behind the text there is, before the places of the fields.
+  private mutating func insert(text: some Collection<UInt8>) {
+    bytes.insert(contentsOf: text, at: textCount)
+    textCount += text.count
+  }
+
+  private mutating func append(_ places: FieldPlaces) {
+    bytes.removeLast(bytes.count - placesEnd)
+    bytes.append(bytesOf: CollectionOfOne(places).span)
+    count += 1
+  }
+
+  /// The storage, for a decoder that keeps it.
+  var storage: [UInt8] { bytes }
+
+  /// The text of `range` of the bytes held for all fields.
+  func text(_ range: Range<Int>) -> String {
+    range.isEmpty ? "" : String(fieldText: bytes.span.extracting(range))
+  }
 }
 
 /// One field of a message: its name as spelled and its value without the white space around it.
@@ -168,13 +233,13 @@ extension FieldList: RandomAccessCollection {
   /// The position of the first field: 0.
   public var startIndex: Int { 0 }
   /// One past the last position: the number of fields.
-  public var endIndex: Int { entries.count }
+  public var endIndex: Int { count }
 
   /// The field at `position`. Bytes that are not UTF-8 are read as Latin-1.
   public subscript(position: Int) -> Field {
     Field(
       name: withNameBytes(at: position) { String(fieldText: $0) },
-      value: withValueBytes(at: position) { String(fieldText: $0) })
+      value: value(at: position))
   }
 }
 
@@ -197,11 +262,11 @@ extension FieldList: Hashable {
   }
 
   private func nameBytes(at index: Int) -> ArraySlice<UInt8> {
-    bytes[Int(entries[index].nameStart)..<Int(entries[index].nameEnd)]
+    bytes[places(at: index).name]
   }
 
   private func valueBytes(at index: Int) -> ArraySlice<UInt8> {
-    bytes[Int(entries[index].valueStart)..<Int(entries[index].valueEnd)]
+    bytes[places(at: index).value]
   }
 }
 

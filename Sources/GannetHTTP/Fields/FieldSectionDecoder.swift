@@ -17,7 +17,8 @@ public struct FieldSectionDecoder: Sendable {
     case part
   }
 
-  private enum State {
+  enum State {
+    case start
     case lineStart
     case name
     case spaceAfterName
@@ -29,39 +30,90 @@ public struct FieldSectionDecoder: Sendable {
   }
 
   /// What the line was whose CR has been read.
-  private enum Line { case field, skipped, empty }
+  enum Line { case field, skipped, empty }
 
-  private let context: Context
-  private let fieldLimit: Int
-  private var state = State.lineStart
+  let context: Context
+  let limits: Limits
+  var state = State.start
   /// Whether the last line gave a field, so that a folded line belongs to it.
-  private var canFold = false
-  private var fields = FieldList()
-  private var nameStart = 0
-  private var nameEnd = 0
-  private var valueStart = 0
+  var canFold = false
+  /// The text of the fields so far, and their places in it.
+  var text: [UInt8] = []
+  var places: [FieldPlaces] = []
+  /// Where the values of framing fields go on after folds, so that errors in them can say where they are.
+  var folds: [FieldFold] = []
+  /// The storage of the last section's fields: used again for the next when nobody else holds it then.
+  private var last: [UInt8] = []
+  var nameStart = 0
+  var nameEnd = 0
+  var valueStart = 0
   /// Where the value began in the input.
-  private var valueOffset: Int64?
-  private var bytesLeft: Int
-  private var offset: Int64
+  var valueOffset: Int64?
+  /// Bytes that the section and the line may still have. A folded line goes on with the count of the one before it.
+  private var bytesLeft = 0
+  private var lineBytesLeft = 0
+  var offset: Int64 = 0
+  /// What was tolerated so far.
+  public internal(set) var tolerated: Tolerances = []
+
+  /// Storage of more than this is not kept for the next section.
+  private static let keptBytes = 16 * 1024
+  private static let keptPlaces = 256
 
   /// Makes a decoder of one section.
   public init(_ context: Context, limits: Limits = Limits()) {
-    self.init(context, limits: limits, bytesBefore: 0, offset: 0)
+    self.context = context
+    self.limits = limits
+    restart()
   }
 
-  /// Makes a decoder of a section that comes `bytesBefore` bytes after the start of what the byte limit counts
-  /// and `offset` bytes after what error offsets count from.
-  init(_ context: Context, limits: Limits, bytesBefore: Int, offset: Int64) {
-    self.context = context
+  /// Begins with the next section, whatever became of the last one. Its fields take the storage of the last one's
+  /// when nobody holds those any more, so that a steady flow of them allocates nothing.
+  public mutating func restart() { restart(bytesBefore: 0, offset: 0) }
+
+  /// Begins with a section that comes `bytesBefore` bytes after the start of what the byte limit counts and `offset`
+  /// bytes after what error offsets count from.
+  mutating func restart(bytesBefore: Int, offset: Int64) {
     self.offset = offset
-    fieldLimit = limits.fieldCount
-    bytesLeft =
-      switch context {
-      case .head: limits.headBytes - bytesBefore
-      case .trailers: limits.trailerBytes - bytesBefore
-      case .part: limits.partHeadBytes - bytesBefore
-      }
+    state = .start
+    canFold = false
+    tolerated = []
+    lineBytesLeft = limits.lineBytes
+    // Entries are 32 bits wide.
+    bytesLeft = min(limit.bytes, Int(UInt32.max)) - bytesBefore
+  }
+
+  /// Begins with the first byte. `prefix` is kept with the fields' text and belongs to none.
+  mutating func begin(keeping prefix: [UInt8] = []) {
+    state = .lineStart
+    text = takeStorage()
+    if !prefix.isEmpty { text.append(contentsOf: prefix) }
+    places.removeAll(keepingCapacity: places.capacity <= Self.keptPlaces)
+    folds = []
+  }
+
+  /// The storage of the last section's fields, emptied, when nobody else holds it; else new.
+  mutating func takeStorage() -> [UInt8] {
+    var storage: [UInt8] = []
+    swap(&storage, &last)
+    guard storage.capacity <= Self.keptBytes else { return [] }
+    storage.removeAll(keepingCapacity: true)
+    return storage
+  }
+
+  /// Keeps storage for the next section.
+  mutating func keep(_ storage: [UInt8]) {
+    last = storage
+    if places.capacity > Self.keptPlaces { places = [] }
+  }
+
+  private mutating func complete() -> FieldList {
+    var storage: [UInt8] = []
+    swap(&storage, &text)
+    var fields = FieldList(moving: &storage, places: places.span)
+    fields.keep(folds.span)
+    last = fields.storage
+    return fields
   }
 
   /// Takes the next piece of input.
@@ -69,168 +121,89 @@ public struct FieldSectionDecoder: Sendable {
   /// - Parameter input: the bytes that follow those consumed so far.
   /// - Returns: how many bytes were consumed, and the fields once the empty line has been read. Without them all
   ///   of `input` is consumed; after them nothing more is.
-  /// - Throws: the rule that was broken and where, counted from the first byte ever given. The decoder is of no
-  ///   use after that.
+  /// - Throws: the rule that was broken and where, counted from the first byte given since the start of the section.
+  ///   The decoder is of no use after that until it is restarted.
   /// - Complexity: linear in the bytes consumed.
   public mutating func step(_ input: Span<UInt8>) throws(SyntaxError) -> (consumed: Int, fields: FieldList?) {
     if case .done = state { return (0, nil) }
+    if case .start = state, !input.isEmpty { begin() }
+    var marked = MarkedBlock()
     var index = 0
     while index < input.count {
+      if case .lineStart = state, !canFold || !input[index].isBlank {
+        lineBytesLeft = limits.lineBytes
+        if let length = takePlainLine(input, from: index, &marked) {
+          index += length
+          continue
+        }
+      }
       guard bytesLeft > 0 else { throw sizeError }
-      try take(input[index])
-      index += 1
-      bytesLeft -= 1
-      offset += 1
+      guard lineBytesLeft > 0 else {
+        throw SyntaxError(
+          .lineSize, at: offset, "a field line", longerThan: "lineBytes", limits.lineBytes)
+      }
+      let end = runEnd(input, from: index, &marked)
+      if end > index {
+        takeRun(input.extracting(index..<end))
+      } else {
+        try take(input[index])
+      }
+      let taken = max(end - index, 1)
+      index += taken
+      count(taken)
       if case .done = state {
-        let complete = fields
-        fields = FieldList()
-        return (index, complete)
+        return (index, complete())
       }
     }
     return (index, nil)
   }
 
-  private mutating func take(_ byte: UInt8) throws(SyntaxError) {
+  /// Where the bytes end that change nothing but the text being read: of a name, of a value, of a line to skip.
+  private func runEnd(_ input: Span<UInt8>, from index: Int, _ marked: inout MarkedBlock) -> Int {
+    let end: Int
     switch state {
-    case .lineStart: try takeLineStart(byte)
-    case .name: try takeName(byte)
-    case .spaceAfterName: try takeSpaceAfterName(byte)
-    case .beforeValue:
-      guard !byte.isBlank else { return }
-      valueOffset = valueOffset ?? offset
-      try takeValue(byte)
-    case .value: try takeValue(byte)
-    case .skipping:
-      if byte == .carriageReturn {
-        state = .lineFeed(after: .skipped)
-      } else if byte == .lineFeed {
-        endLine(.skipped)
-      } else if !byte.isFieldText {
-        throw error(.fieldLine, byte, "a control byte in a field line")
-      }
-    case .lineFeed(let line):
-      guard byte == .lineFeed else { throw error(.lineEnd, byte, "a CR that no LF follows") }
-      endLine(line)
-    case .done: break  // `step` takes no byte after the end
+    case .name: end = marked.nameEnd(in: input, from: index)
+    case .value, .skipping: end = marked.control(in: input, from: index)
+    case .start, .lineStart, .spaceAfterName, .beforeValue, .lineFeed, .done: return index
     }
+    return min(end, index + min(bytesLeft, lineBytesLeft))
   }
 
-  private mutating func takeLineStart(_ byte: UInt8) throws(SyntaxError) {
-    switch byte {
-    case .carriageReturn: state = .lineFeed(after: .empty)
-    case .lineFeed: endLine(.empty)
-    case .space, .tab:
-      if canFold { reopenLastField() } else { state = .skipping }
-    case .colon: state = .skipping
-    default:
-      nameStart = fields.bytes.count
-      state = .name
-      try takeName(byte)
-    }
+  private mutating func takeRun(_ run: Span<UInt8>) {
+    if case .skipping = state { return }
+    text.append(copying: run)
   }
 
-  private mutating func takeName(_ byte: UInt8) throws(SyntaxError) {
-    switch byte {
-    case _ where byte.isToken: fields.bytes.append(byte)
-    case .colon: try endName()
-    case .space, .tab: state = .spaceAfterName
-    case .carriageReturn, .lineFeed: takeEndOfNamelessLine(byte)
-    case _ where context == .part && byte.isFieldText: dropName()
-    default: throw error(.fieldName, byte, "a byte that cannot be in a field name")
-    }
+  private mutating func count(_ taken: Int) {
+    bytesLeft -= taken
+    lineBytesLeft -= taken
+    offset += Int64(taken)
   }
 
-  private mutating func takeSpaceAfterName(_ byte: UInt8) throws(SyntaxError) {
-    switch byte {
-    case .space, .tab: break
-    case .colon:
-      if context == .part { return try endName() }
-      if context == .head && isFramingName {
-        throw error(.fieldName, byte, "white space between the name of a framing field and its colon")
-      }
-      dropName()
-    case .carriageReturn, .lineFeed: takeEndOfNamelessLine(byte)
-    case _ where byte.isFieldText: dropName()
-    default: throw error(.fieldLine, byte, "a control byte in a field line")
-    }
-  }
-
-  private mutating func takeValue(_ byte: UInt8) throws(SyntaxError) {
-    if byte.isFieldText {
-      fields.bytes.append(byte)
-      state = .value
-    } else if byte == .carriageReturn {
-      state = .lineFeed(after: .field)
-    } else if byte == .lineFeed {
-      endLine(.field)
-    } else {
-      throw error(.fieldValue, byte, "a control byte in a field value")
-    }
-  }
-
-  private mutating func takeEndOfNamelessLine(_ byte: UInt8) {
-    dropName()
-    if byte == .carriageReturn {
-      state = .lineFeed(after: .skipped)
-    } else {
-      endLine(.skipped)
-    }
-  }
-
-  private mutating func endName() throws(SyntaxError) {
-    guard fields.count < fieldLimit else {
-      throw SyntaxError(.fieldCount, at: offset, "more than \(fieldLimit) fields")
-    }
-    nameEnd = fields.bytes.count
+  /// Takes the line at `start` when it is whole, within the limits, and no more than a name, a colon, a value and CRLF;
+  /// returns its length then.
+  private mutating func takePlainLine(
+    _ input: Span<UInt8>, from start: Int, _ marked: inout MarkedBlock
+  ) -> Int? {
+    let plainEnd = marked.nameEnd(in: input, from: start)
+    guard plainEnd > start, plainEnd < input.count, input[plainEnd] == .colon,
+      places.count < limits.fieldCount
+    else { return nil }
+    let lineEnd = marked.control(in: input, from: plainEnd + 1)
+    guard lineEnd + 1 < input.count, input[lineEnd] == .carriageReturn, input[lineEnd + 1] == .lineFeed
+    else { return nil }
+    let length = lineEnd + 2 - start
+    guard length <= bytesLeft, length <= lineBytesLeft else { return nil }
+    var value = input.blanksTrimmed(plainEnd + 1..<lineEnd)
+    if value.isEmpty { value = lineEnd..<lineEnd }
+    nameStart = text.count
+    text.append(copying: input.extracting(start..<plainEnd))
+    nameEnd = text.count
     valueStart = nameEnd
-    valueOffset = nil
-    state = .beforeValue
-  }
-
-  /// Forgets the name read so far and skips the rest of its line.
-  private mutating func dropName() {
-    fields.bytes.removeLast(fields.bytes.count - nameStart)
-    state = .skipping
-  }
-
-  private mutating func endLine(_ line: Line) {
-    switch line {
-    case .empty: state = .done
-    case .skipped:
-      canFold = false
-      state = .lineStart
-    case .field:
-      while fields.bytes.count > valueStart, fields.bytes[fields.bytes.count - 1].isBlank {
-        fields.bytes.removeLast()
-      }
-      fields.appendEntry(
-        nameStart, nameEnd, valueStart, fields.bytes.count, inputOffset: valueOffset ?? offset)
-      canFold = true
-      state = .lineStart
-    }
-  }
-
-  /// Goes on with the value of the last field, after one space when it has any text.
-  private mutating func reopenLastField() {
-    fields.entries.removeLast()
-    if fields.bytes.count > valueStart { fields.bytes.append(.space) }
-    state = .beforeValue
-  }
-
-  private var isFramingName: Bool {
-    let name = fields.bytes.span.extracting(nameStart..<fields.bytes.count)
-    return name.equalsIgnoringCase("content-length") || name.equalsIgnoringCase("transfer-encoding")
-  }
-
-  private var sizeError: SyntaxError {
-    switch context {
-    case .head: SyntaxError(.headSize, at: offset, "a head longer than its limit")
-    case .trailers: SyntaxError(.trailerSize, at: offset, "a trailer section longer than its limit")
-    case .part: SyntaxError(.headSize, at: offset, "fields of a part longer than their limit")
-    }
-  }
-
-  private func error(_ rule: SyntaxError.Rule, _ byte: UInt8, _ reason: String) -> SyntaxError {
-    SyntaxError(rule, byte: byte, at: offset, reason)
+    text.append(copying: input.extracting(value))
+    valueOffset = offset + Int64(value.lowerBound - start)
+    endField()
+    count(length)
+    return length
   }
 }

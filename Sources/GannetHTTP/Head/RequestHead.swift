@@ -6,15 +6,18 @@ public struct RequestHead: Hashable, Sendable {
   public var target: String
   /// The fields, in the order they are sent.
   public var fields: FieldList
+  /// The minor version of HTTP/1 it is sent as: 1, or 0 for old devices.
+  public var minorVersion: UInt8
 
   /// Makes a head. Nothing is checked until it is written.
-  public init(method: String, target: String, fields: FieldList = FieldList()) {
+  public init(method: String, target: String, fields: FieldList = FieldList(), minorVersion: UInt8 = 1) {
     self.method = method
     self.target = target
     self.fields = fields
+    self.minorVersion = minorVersion
   }
 
-  /// Writes the head with its empty line, as HTTP/1.1, at the end of `output`.
+  /// Writes the head with its empty line at the end of `output`.
   ///
   /// - Throws: what cannot be sent: a method or a field name that is not a token, a control byte (CR, LF and NUL
   ///   above all) in a field value, a byte in the target that is not a visible ASCII character. Nothing has been
@@ -28,7 +31,7 @@ public struct RequestHead: Hashable, Sendable {
     output.append(contentsOf: method.utf8)
     output.append(.space)
     output.append(contentsOf: target.utf8)
-    output.append(contentsOf: " HTTP/1.1\r\n".utf8)
+    output.append(contentsOf: (minorVersion == 0 ? " HTTP/1.0\r\n" : " HTTP/1.1\r\n").utf8)
     fields.appendLines(to: &output)
   }
 }
@@ -45,6 +48,8 @@ public struct RequestError: Error, Hashable, Sendable {
     case fieldName = "field name"
     /// The value of a field.
     case fieldValue = "field value"
+    /// A field that is no trailer: sent after the body it would come too late, and some reader might believe it.
+    case trailer
   }
 
   /// Which part is wrong.
@@ -58,6 +63,7 @@ public struct RequestError: Error, Hashable, Sendable {
 
   /// What is wrong, in words, for a person.
   public var reason: String {
+    if part == .trailer { return "the field \(text) cannot be sent as a trailer" }
     guard let byte else { return "the \(part.rawValue) is empty" }
     return "the \(part.rawValue) holds byte \(byte) at offset \(offset), which cannot be sent"
   }

@@ -8,22 +8,27 @@ package struct RequestHeadWriter: Sendable {
   /// Begins with the request line.
   ///
   /// - Throws: a method that is not a token, a target with a byte that is not a visible ASCII character.
-  package init(method: String, target: String, reserving capacity: Int) throws(RequestError) {
+  package init(
+    method: String, target: String, minorVersion: UInt8 = 1, reserving capacity: Int
+  ) throws(RequestError) {
     try RequestError.check(method, .method) { $0.isToken }
     try RequestError.check(target, .target) { $0 > 0x20 && $0 < 0x7F }
     bytes.reserveCapacity(capacity)
     bytes.append(contentsOf: method.utf8)
     bytes.append(.space)
     bytes.append(contentsOf: target.utf8)
-    bytes.append(contentsOf: " HTTP/1.1\r\n".utf8)
+    bytes.append(contentsOf: (minorVersion == 0 ? " HTTP/1.0\r\n" : " HTTP/1.1\r\n").utf8)
   }
 
   /// Adds a field whose name and value are ours, or have been checked.
-  package mutating func append(name: String, value: String) {
+  package mutating func append(name: String, value: String) { append(name: name, bytes: value.utf8) }
+
+  /// Adds a field whose name and value are ours, or have been checked.
+  package mutating func append(name: String, bytes value: some Collection<UInt8>) {
     bytes.append(contentsOf: name.utf8)
     bytes.append(.colon)
     bytes.append(.space)
-    bytes.append(contentsOf: value.utf8)
+    bytes.append(contentsOf: value)
     bytes.append(.carriageReturn)
     bytes.append(.lineFeed)
   }

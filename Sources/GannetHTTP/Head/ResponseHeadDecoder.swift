@@ -1,7 +1,10 @@
 /// Reads the head of one response: status line, fields, empty line (RFC 9112 sections 2 to 5).
 ///
 /// It takes its input in pieces of any size and refuses at the first wrong byte. What it tolerates is listed in
-/// `docs/TOLERANCES.md`.
+/// `docs/CONFORMANCE.md`.
+///
+/// One decoder can read the heads of a connection one after the other: after `restart()` the next head takes the storage
+/// of the last one, unless somebody holds that still, so that a head costs no allocation.
 public struct ResponseHeadDecoder: Sendable {
   private enum State {
     case statusLine
@@ -30,6 +33,15 @@ public struct ResponseHeadDecoder: Sendable {
     fieldSection = FieldSectionDecoder(.head, limits: limits)
   }
 
+  /// Begins with the next head, whatever became of the last one; offsets count from here. The last head stays as it
+  /// is for those who hold it; when nobody does, its storage is used again.
+  public mutating func restart() {
+    state = .statusLine
+    offset = 0
+    headBytes = 0
+    statusLine.restart()
+  }
+
   /// Whether no byte of a head has come; empty lines before it don't count.
   public var isIdle: Bool { if case .statusLine = state { statusLine.isIdle } else { false } }
 
@@ -38,17 +50,14 @@ public struct ResponseHeadDecoder: Sendable {
   /// - Parameter input: the bytes that follow those consumed so far.
   /// - Returns: how many bytes were consumed, and the head once its last line has been read. Without it all of
   ///   `input` is consumed; after it nothing more is.
-  /// - Throws: the rule that was broken and where, counted from the first byte ever given. The decoder is of no
-  ///   use after that.
+  /// - Throws: the rule that was broken and where, counted from the first byte given since the start or the last
+  ///   `restart()`. The decoder is of no use after that until it is restarted.
   /// - Complexity: linear in the bytes consumed.
   public mutating func step(_ input: Span<UInt8>) throws(SyntaxError) -> (consumed: Int, head: ResponseHead?)
   {
     switch state {
     case .statusLine:
-      if takesWholeHeads, offset == 0, let whole = WholeHeadParser.parse(input, limits: limits) {
-        state = .done
-        return whole
-      }
+      if takesWholeHeads, offset == 0, let whole = wholeHead(input) { return whole }
       let consumed = try stepStatusLine(input)
       guard case .fields = state else { return (consumed, nil) }
       let rest = try stepFields(input.extracting(droppingFirst: consumed))
@@ -58,11 +67,30 @@ public struct ResponseHeadDecoder: Sendable {
     }
   }
 
+  private mutating func wholeHead(_ input: Span<UInt8>) -> (consumed: Int, head: ResponseHead?)? {
+    var storage = fieldSection.takeStorage()
+    guard
+      let (consumed, line, count) = WholeHeadParser.parse(
+        input, limits: limits, text: &storage, places: &fieldSection.places)
+    else {
+      fieldSection.keep(storage)
+      return nil
+    }
+    state = .done
+    let fields = FieldList(
+      moving: &storage, places: fieldSection.places.span.extracting(0..<count))
+    fieldSection.keep(fields.storage)
+    return (consumed, ResponseHead(line, fields: fields))
+  }
+
   private mutating func stepStatusLine(_ input: Span<UInt8>) throws(SyntaxError) -> Int {
     var index = 0
     while index < input.count {
       guard headBytes < limits.headBytes else {
-        throw SyntaxError(.headSize, at: offset, "a head longer than its limit")
+        throw SyntaxError(.headSize, at: offset, "a head", longerThan: "headBytes", limits.headBytes)
+      }
+      guard headBytes < limits.lineBytes else {
+        throw SyntaxError(.lineSize, at: offset, "a status line", longerThan: "lineBytes", limits.lineBytes)
       }
       try statusLine.take(input[index], at: offset)
       index += 1
@@ -70,7 +98,8 @@ public struct ResponseHeadDecoder: Sendable {
       if !statusLine.isIdle { headBytes += 1 }
       if statusLine.isDone {
         state = .fields
-        fieldSection = FieldSectionDecoder(.head, limits: limits, bytesBefore: headBytes, offset: offset)
+        fieldSection.restart(bytesBefore: headBytes, offset: offset)
+        fieldSection.begin(keeping: statusLine.reasonBytes)
         break
       }
     }
@@ -83,9 +112,11 @@ public struct ResponseHeadDecoder: Sendable {
     let (consumed, fields) = try fieldSection.step(input)
     guard let fields else { return (consumed, nil) }
     state = .done
-    let head = ResponseHead(
-      minorVersion: statusLine.minorVersion, status: statusLine.status, reason: statusLine.reason,
-      fields: fields)
+    let line = StatusLine(
+      minorVersion: statusLine.minorVersion, status: statusLine.status,
+      reason: 0..<statusLine.reasonBytes.count)
+    var head = ResponseHead(line, fields: fields)
+    head.tolerated = statusLine.tolerated.union(fieldSection.tolerated)
     return (consumed, head)
   }
 }

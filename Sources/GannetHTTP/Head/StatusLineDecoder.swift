@@ -27,7 +27,10 @@ struct StatusLineDecoder: Sendable {
   private var emptyLines = 0
   private(set) var minorVersion: UInt8 = 1
   private(set) var status = 0
-  private var reasonBytes: [UInt8] = []
+  /// What was tolerated so far.
+  private(set) var tolerated: Tolerances = []
+  /// The reason phrase, without the spaces around it once the line has ended.
+  private(set) var reasonBytes: [UInt8] = []
 
   /// Whether nothing but empty lines has come.
   var isIdle: Bool {
@@ -39,8 +42,15 @@ struct StatusLineDecoder: Sendable {
 
   var isDone: Bool { if case .done = state { true } else { false } }
 
-  /// The reason phrase without the spaces around it.
-  var reason: String { reasonBytes.isEmpty ? "" : String(fieldText: reasonBytes.span) }
+  /// Begins with the next line, in the same storage.
+  mutating func restart() {
+    state = .start
+    emptyLines = 0
+    minorVersion = 1
+    status = 0
+    tolerated = []
+    reasonBytes.removeAll(keepingCapacity: reasonBytes.capacity <= 1024)
+  }
 
   /// Takes one byte, `offset` bytes after the first one.
   mutating func take(_ byte: UInt8, at offset: Int64) throws(SyntaxError) {
@@ -65,6 +75,7 @@ struct StatusLineDecoder: Sendable {
         throw wrong(.statusLine, "no status line: it does not begin with HTTP/")
       }
       minorVersion = 0
+      tolerated.insert(.icyStatusLine)
       state = matched + 1 < Self.icyName.count ? .icy(matched: matched + 1) : .beforeStatus(spaces: 0)
     case .minorVersion:
       guard byte.isDigit else { throw wrong(.httpVersion, "no digit after HTTP/1.") }
@@ -119,7 +130,7 @@ struct StatusLineDecoder: Sendable {
     switch byte {
     case .space: state = .beforeReason
     case .carriageReturn: state = .lineFeed
-    case .lineFeed: finish()
+    case .lineFeed: finishBare()
     default:
       throw SyntaxError(.statusCode, byte: byte, at: offset, "no space or line end after the status")
     }
@@ -132,10 +143,15 @@ struct StatusLineDecoder: Sendable {
     } else if byte == .carriageReturn {
       state = .lineFeed
     } else if byte == .lineFeed {
-      finish()
+      finishBare()
     } else {
       throw SyntaxError(.reasonPhrase, byte: byte, at: offset, "a control byte in the reason phrase")
     }
+  }
+
+  private mutating func finishBare() {
+    tolerated.insert(.bareLineFeed)
+    finish()
   }
 
   private mutating func finish() {

@@ -1,90 +1,166 @@
 /// Reads a head that lies whole and plain at the start of the input, in one pass with one copy.
 ///
-/// It knows the common form only, HTTP/1.x with single spaces and no folded, nameless or wrong line; anything else
-/// is left to the decoders that go byte by byte, which say what is wrong. So it must agree with them on what it
+/// It knows the common form only, HTTP/1.x with single spaces, lines that end with CRLF and no folded, nameless or
+/// wrong one; anything else is left to the decoders that go byte by byte, which say what is wrong. So it must agree with them on what it
 /// takes: a test proves that on the fixtures and on random changes of them.
 enum WholeHeadParser {
-  /// The head at the start of `input` and its length in bytes, or nil when it is not whole, not plain, or past a
-  /// limit.
-  static func parse(_ input: Span<UInt8>, limits: Limits) -> (consumed: Int, head: ResponseHead)? {
-    guard let (line, fieldsStart) = statusLine(input) else { return nil }
-    guard let (entries, end) = fieldLines(input, from: fieldsStart, limit: limits.fieldCount) else {
-      return nil
+  /// Reads the head at the start of `input`.
+  ///
+  /// - Parameters:
+  ///   - text: takes a copy of the head.
+  ///   - places: room for the places of its fields, the first of which it holds afterwards.
+  /// - Returns: the head's length in bytes, its status line, and the number of its fields; nil when it is not whole, not
+  ///   plain, or past a limit.
+  static func parse(
+    _ input: Span<UInt8>, limits: Limits, text: inout [UInt8], places: inout [FieldPlaces]
+  ) -> (consumed: Int, line: StatusLine, fields: Int)? {
+    // A head within the limit on one line has no line past it. Places are 32 bits wide.
+    let window = input.extracting(first: max(0, min(limits.headBytes, limits.lineBytes, Int(Int32.max))))
+    guard let (line, start) = statusLine(window) else { return nil }
+    // Room for few fields at first, as there seldom are more.
+    var room = 32
+    while true {
+      while places.count < room { places.append(FieldPlaces(0, 0, 0, 0)) }
+      let lines = FieldLines.read(window, from: start, into: &places)
+      if lines.end >= 0 {
+        guard lines.count <= limits.fieldCount else { return nil }
+        text.reserveCapacity(lines.end + lines.count * FieldPlaces.byteCount)
+        text.append(copying: window.extracting(0..<lines.end))
+        return (lines.end, line, lines.count)
+      }
+      guard lines.isFull, places.count < limits.fieldCount else { return nil }
+      room = places.count * 4
     }
-    guard end <= limits.headBytes else { return nil }
-    var fields = FieldList()
-    fields.entries = entries
-    fields.bytes = Array(copying: input.extracting(fieldsStart..<end))
-    var head = line
-    head.fields = fields
-    return (end, head)
   }
 
   /// Reads `HTTP/1.x nnn` with what follows up to the line end.
-  private static func statusLine(_ input: Span<UInt8>) -> (head: ResponseHead, end: Int)? {
-    guard input.count > 15, input[0] == 0x48, input[1] == 0x54, input[2] == 0x54, input[3] == 0x50,
-      input[4] == 0x2F, input[5] == 0x31, input[6] == 0x2E, input[7].isDigit, input[8] == .space,
+  private static func statusLine(_ input: Span<UInt8>) -> (line: StatusLine, end: Int)? {
+    guard input.count > 15 else { return nil }
+    // SAFETY: eight bytes are there, as was just seen.
+    let start = unsafe input.bytes.unsafeLoadUnaligned(fromByteOffset: 0, as: UInt64.self)
+    // `HTTP/1.`, and a byte that does not count.
+    guard UInt64(littleEndian: start) << 8 == 0x2E31_2F50_5454_4800, input[7].isDigit, input[8] == .space,
       input[9].isDigit, input[9] != 0x30, input[10].isDigit, input[11].isDigit
     else { return nil }
     let status = Int(input[9]) * 100 + Int(input[10]) * 10 + Int(input[11]) - 0x30 * 111
-    guard let lineFeed = firstIndex(of: .lineFeed, in: input, from: 12) else { return nil }
-    let lineEnd = input[lineFeed - 1] == .carriageReturn ? lineFeed - 1 : lineFeed
-    guard lineEnd == 12 || input[12] == .space, input.isFieldText(12..<lineEnd) else { return nil }
+    var lineEnd = 12
+    while lineEnd < input.count, input[lineEnd].isFieldText { lineEnd += 1 }
+    guard let next = input.lineAfter(lineEnd), lineEnd == 12 || input[12] == .space else { return nil }
     // A tab before the phrase belongs to it, a space does not.
     var phraseStart = 12
     while phraseStart < lineEnd, input[phraseStart] == .space { phraseStart += 1 }
-    let trimmed = input.blanksTrimmed(12..<lineEnd)
-    let phrase = phraseStart..<(trimmed.isEmpty ? phraseStart : trimmed.upperBound)
-    let reason = phrase.isEmpty ? "" : String(fieldText: input.extracting(phrase))
-    let minorVersion: UInt8 = input[7] == 0x30 ? 0 : 1
-    return (ResponseHead(minorVersion: minorVersion, status: status, reason: reason), lineFeed + 1)
+    var phraseEnd = lineEnd
+    while phraseEnd > phraseStart, input[phraseEnd - 1].isBlank { phraseEnd -= 1 }
+    return (
+      StatusLine(minorVersion: input[7] == 0x30 ? 0 : 1, status: status, reason: phraseStart..<phraseEnd),
+      next
+    )
+  }
+}
+
+/// Field lines up to and including the empty one, read by blocks of 64 bytes.
+///
+/// Where a line begins follows from the line ends before it alone, not from what was found in those lines, so that a
+/// processor works on several at once.
+private struct FieldLines {
+  /// Where the empty line ends; -1 when a line before it is not whole or not plain.
+  var end = -1
+  /// The number of fields before it.
+  var count = 0
+  /// Whether there was no room for a field.
+  var isFull = false
+
+  static func read(_ input: Span<UInt8>, from start: Int, into places: inout [FieldPlaces]) -> FieldLines {
+    var lines = FieldLines()
+    // SAFETY: both buffers are used within the call only.
+    unsafe places.withUnsafeMutableBufferPointer { room in
+      unsafe input.withUnsafeBufferPointer { bytes in
+        guard let base = bytes.baseAddress, let first = room.baseAddress else { return }
+        let written = unsafe lines.read(base, bytes.count, from: start, input, first, first + room.count)
+        lines.count = unsafe written - first
+      }
+    }
+    return lines
   }
 
-  /// Reads field lines from `start` up to and including the empty line. The entries count from `start`.
-  private static func fieldLines(
-    _ input: Span<UInt8>, from start: Int, limit: Int
-  ) -> (entries: [FieldList.Entry], end: Int)? {
-    var entries: [FieldList.Entry] = []
-    entries.reserveCapacity(min(16, limit))
-    var position = start
-    while position < input.count {
-      let nameStart = position
-      if input[position] == .lineFeed { return (entries, position + 1) }
-      if input[position] == .carriageReturn {
-        guard position + 1 < input.count, input[position + 1] == .lineFeed else { return nil }
-        return (entries, position + 2)
+  /// Reads the lines of the `count` bytes at `base`, which are those of `input`, and writes their fields' places from
+  /// `room` to before `full`; returns where it stopped writing.
+  @inline(never)
+  private mutating func read(
+    _ base: UnsafePointer<UInt8>, _ count: Int, from start: Int, _ input: Span<UInt8>,
+    _ room: UnsafeMutablePointer<FieldPlaces>, _ full: UnsafeMutablePointer<FieldPlaces>
+  ) -> UnsafeMutablePointer<FieldPlaces> {
+    var block = start
+    var lineStart = start
+    // The first byte of the line that is no letter, digit or `-`; less than 0 when it lies in a block to come.
+    var nameEnd = -1
+    var blocks = ByteMarks.Blocks(repeating: ByteMarks(names: 0, controls: 0))
+    var known = 0
+    var index = 0
+    var skipsLineFeed: UInt64 = 0
+    // SAFETY (all of this function): a position is used only once it is known to be in `start..<count`. A control byte
+    // ends a name, so `nameEnd` is at most the line's end. What goes forward from a name's end stops at the CR that ends
+    // the line, which is no token byte and no blank; what goes back from that CR stops at the colon.
+    var room = unsafe room
+    while block < count {
+      if index == known {
+        known = ByteMarks.fill(&blocks, input, from: block)
+        index = 0
       }
-      // A folded line has no name, so it ends this.
-      while position < input.count, input[position].isToken { position += 1 }
-      guard position > nameStart, position < input.count, input[position] == .colon, entries.count < limit,
-        let lineFeed = firstIndex(of: .lineFeed, in: input, from: position)
-      else { return nil }
-      let lineEnd = input[lineFeed - 1] == .carriageReturn ? lineFeed - 1 : lineFeed
-      guard input.isFieldText(position..<lineEnd) else { return nil }
-      var value = input.blanksTrimmed(position + 1..<lineEnd)
-      if value.isEmpty { value = lineEnd..<lineEnd }
-      entries.append(
-        FieldList.Entry(
-          nameStart: UInt32(clamping: nameStart - start), nameEnd: UInt32(clamping: position - start),
-          valueStart: UInt32(clamping: value.lowerBound - start),
-          valueEnd: UInt32(clamping: value.upperBound - start),
-          inputOffset: UInt32(clamping: value.lowerBound)))
-      position = lineFeed + 1
+      let names = unsafe blocks[unchecked: index].names
+      var controls = unsafe blocks[unchecked: index].controls & ~skipsLineFeed
+      index &+= 1
+      skipsLineFeed = 0
+      if nameEnd < 0 { nameEnd = Self.first(names, block, from: max(block, lineStart)) }
+      while controls != 0 {
+        let lineEnd = block &+ controls.trailingZeroBitCount
+        controls &= controls &- 1
+        // Past the end of the input all bits are set.
+        guard lineEnd &+ 1 < count else { return unsafe room }
+        guard unsafe base[lineEnd] == .carriageReturn, unsafe base[lineEnd &+ 1] == .lineFeed else {
+          if unsafe base[lineEnd] == .tab { continue }
+          return unsafe room
+        }
+        guard nameEnd > lineStart, unsafe room < full else {
+          if lineEnd == lineStart { end = lineEnd &+ 2 } else { isFull = nameEnd > lineStart }
+          return unsafe room
+        }
+        while unsafe base[nameEnd] != .colon {
+          // Other bytes of a token are rare.
+          guard unsafe base[nameEnd].isToken else { return unsafe room }
+          nameEnd &+= 1
+        }
+        var valueStart = nameEnd &+ 1
+        while unsafe base[valueStart].isBlank { valueStart &+= 1 }
+        var valueEnd = lineEnd
+        while unsafe base[valueEnd &- 1].isBlank { valueEnd &-= 1 }
+        unsafe room.pointee = FieldPlaces(
+          lineStart, nameEnd, valueStart, max(valueStart, valueEnd), inputOffset: valueStart)
+        unsafe room += 1
+        lineStart = lineEnd &+ 2
+        // The LF may be in the next block.
+        if lineStart &- block <= 64 { controls &= controls &- 1 } else { skipsLineFeed = 1 }
+        nameEnd = Self.first(names, block, from: lineStart)
+      }
+      block &+= 64
     }
-    return nil
+    return unsafe room
+  }
+
+  /// The position of the first bit at or after `position`, of marks that begin at `block`; -1 when there is none.
+  @inline(__always)
+  private static func first(_ marks: UInt64, _ block: Int, from position: Int) -> Int {
+    let rest = marks >> UInt64(truncatingIfNeeded: position &- block)
+    return rest == 0 ? -1 : position &+ rest.trailingZeroBitCount
   }
 }
 
 extension Span where Element == UInt8 {
-  /// Whether every byte of `range` may be in a field value.
-  fileprivate func isFieldText(_ range: Range<Int>) -> Bool {
-    let text = extracting(range)
-    // No branch on a byte, so that the loop is vectorised.
-    var wrong: UInt8 = 0
-    for index in text.indices {
-      let byte = text[index]
-      wrong |= (byte < 0x20 ? 1 : 0) & (byte != 0x09 ? 1 : 0) | (byte == 0x7F ? 1 : 0)
+  /// The position after the CRLF at `position`; nil when there is none.
+  fileprivate func lineAfter(_ position: Int) -> Int? {
+    guard position + 1 < count, self[position] == .carriageReturn, self[position + 1] == .lineFeed else {
+      return nil
     }
-    return wrong == 0
+    return position + 2
   }
 }

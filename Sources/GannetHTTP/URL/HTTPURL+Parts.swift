@@ -108,7 +108,14 @@ extension HTTPURL {
 
   private func part(_ start: UInt32, _ end: UInt32) -> String { String(Substring(utf8(start, end))) }
 
+  /// The path with its percent-escapes decoded: bytes, which need not be UTF-8.
+  package var decodedPath: [UInt8] { decodedBytes(layout.pathStart, layout.pathEnd) }
+
   private func decodedPart(_ start: UInt32, _ end: UInt32) -> String {
+    String(fieldText: decodedBytes(start, end).span)
+  }
+
+  private func decodedBytes(_ start: UInt32, _ end: UInt32) -> [UInt8] {
     let bytes = Array(utf8(start, end))
     let input = bytes.span
     var decoded: [UInt8] = []
@@ -122,6 +129,6 @@ extension HTTPURL {
         position += 1
       }
     }
-    return String(fieldText: decoded.span)
+    return decoded
   }
 }

@@ -6,8 +6,11 @@ extension HTTPURL {
   /// other bytes that a URL may not hold (UTF-8, Latin-1, controls) are percent-encoded one by one, `\` is
   /// read as `/`, any number of slashes may announce the host, and a reference that repeats the scheme of
   /// this URL without `//` is relative. The fragment is the reference's own, see `inheritingFragment(from:)`.
-  /// An error's offset is the byte of `reference`.
-  public func resolving(_ reference: Span<UInt8>) throws(URLSyntaxError) -> HTTPURL {
+  /// An error's offset is the byte of `reference`. A host that is not ASCII is encoded with `encoder`, and refused
+  /// where there is none.
+  public func resolving(
+    _ reference: Span<UInt8>, encodingHostsWith encoder: HostNameEncoder? = nil
+  ) throws(URLSyntaxError) -> HTTPURL {
     var start = 0
     var end = reference.count
     while start < end, reference[start] <= 0x20 { start += 1 }
@@ -19,7 +22,7 @@ extension HTTPURL {
     }
     let (kept, skipped) = try basis(for: joined.span)
     joined.replaceSubrange(0..<skipped, with: kept)
-    var parser = URLParser(by: .peer)
+    var parser = URLParser(by: .peer, encodingHostsWith: encoder)
     do {
       try parser.parse(joined.span)
     } catch {
@@ -30,8 +33,10 @@ extension HTTPURL {
   }
 
   /// The same of a text.
-  public func resolving(_ reference: String) throws(URLSyntaxError) -> HTTPURL {
-    try resolving(reference.utf8.span)
+  public func resolving(
+    _ reference: String, encodingHostsWith encoder: HostNameEncoder? = nil
+  ) throws(URLSyntaxError) -> HTTPURL {
+    try resolving(reference.utf8.span, encodingHostsWith: encoder)
   }
 
   /// What of this URL goes before the reference, and how many bytes of the reference are left out for it.

@@ -11,8 +11,8 @@
 /// - spaces around the text dropped, an empty user and password dropped.
 ///
 /// Parts lie in one string and are cut from it when asked for: parsing a canonical URL makes one temporary
-/// buffer and keeps no copy. A host with non-ASCII characters is refused with
-/// `URLSyntaxError.Rule.nonASCIIHost`.
+/// buffer and keeps no copy. A host with non-ASCII characters gets its ASCII form from a `HostNameEncoder`; without
+/// one it is refused with `URLSyntaxError.Rule.nonASCIIHost`.
 ///
 /// Any scheme can be held. `http`, `https`, `ws`, `wss` and `ftp` need a host and have the tolerances above;
 /// others are read by RFC 3986 alone.
@@ -47,14 +47,10 @@ public struct HTTPURL: Sendable {
   /// Reads an absolute URL that a caller gave.
   ///
   /// Spaces around it are dropped; a control character in it (CR, LF, NUL, tab) is refused. Linear in the
-  /// length.
-  public init(_ text: String) throws(URLSyntaxError) {
-    try self.init(text, by: .caller)
-  }
-
-  init(_ text: String, by author: URLParser.Author) throws(URLSyntaxError) {
+  /// length. A host that is not ASCII is encoded with `encoder`, and refused where there is none.
+  public init(_ text: String, encodingHostsWith encoder: HostNameEncoder? = nil) throws(URLSyntaxError) {
     let input = text.utf8.span
-    var parser = URLParser(by: author)
+    var parser = URLParser(by: .caller, encodingHostsWith: encoder)
     try parser.parse(input)
     self.text = text
     canonicalText = parser.wrote(input) ? text : String(decoding: parser.output, as: UTF8.self)

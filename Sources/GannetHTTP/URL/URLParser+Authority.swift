@@ -83,6 +83,9 @@ extension URLParser {
     }
     let hostStart = output.count
     var position = start
+    // A non-ASCII character anywhere in it, and an angle bracket that one may still make a letter of.
+    var firstBeyondASCII: Int?
+    var firstBracket: (byte: UInt8, position: Int)?
     while position < end {
       var byte = input[position]
       var length = 1
@@ -91,7 +94,12 @@ extension URLParser {
           byte = escaped
           length = 3
         }
-        try refuseInName(byte, at: position)
+        if encoder != nil, byte == UInt8(ascii: "<") || byte == UInt8(ascii: ">") {
+          firstBracket = firstBracket ?? (byte, position)
+        } else {
+          try refuseInName(byte, at: position)
+          if byte >= 0x80, firstBeyondASCII == nil { firstBeyondASCII = position }
+        }
         output.append(byte.asciiLowercased)
       } else {
         if byte.isForbiddenInHost {
@@ -100,6 +108,11 @@ extension URLParser {
         write(byte, allowed: byte.isURLWordByte)
       }
       position += length
+    }
+    if let firstBeyondASCII {
+      try encodeName(from: hostStart, at: firstBeyondASCII)
+    } else if let firstBracket {
+      try refuseInName(firstBracket.byte, at: firstBracket.position)
     }
     if isSpecial, IPv4Text.isNumeric(output.span.extracting(hostStart...)) {
       guard let address = IPv4Text.parse(output.span.extracting(hostStart...)) else {
@@ -116,13 +129,33 @@ extension URLParser {
   }
 
   private func refuseInName(_ byte: UInt8, at position: Int) throws(URLSyntaxError) {
-    if byte >= 0x80 {
+    if byte >= 0x80, encoder == nil {
       throw URLSyntaxError(
-        .nonASCIIHost, byte: byte, at: position, "the host is not ASCII: it needs its ASCII (punycode) form")
+        .nonASCIIHost, byte: byte, at: position,
+        "the host is not ASCII: give it as xn--…, build Gannet with the trait IDN, or set HostNameEncoder.shared"
+      )
     }
     if byte.isForbiddenInName {
       throw URLSyntaxError(.badHost, byte: byte, at: position, "no host has this character")
     }
+  }
+
+  /// Puts the ASCII form of the name that was written from `hostStart` in its place. Errors are at `position`.
+  private mutating func encodeName(from hostStart: Int, at position: Int) throws(URLSyntaxError) {
+    guard let encoder, let name = String(validating: output[hostStart...], as: UTF8.self) else {
+      throw URLSyntaxError(
+        .badHost, byte: output[hostStart...].first { $0 >= 0x80 }, at: position, "the host is not UTF-8")
+    }
+    let encoded: String
+    do throws(HostNameEncoder.Failure) { encoded = try encoder.encode(name) } catch {
+      throw URLSyntaxError(.badHost, at: position, "the host has no ASCII form: \(error.reason)")
+    }
+    // What was one character may have become several, `℀` the text `a/c`: the standard looks at them once more.
+    guard !encoded.isEmpty, encoded.utf8.allSatisfy({ $0 < 0x80 && !$0.isForbiddenInName }) else {
+      throw URLSyntaxError(
+        .badHost, at: position, "the host's ASCII form, \"\(encoded)\", is none that a host may have")
+    }
+    output.replaceSubrange(hostStart..., with: encoded.utf8)
   }
 
   /// Reads `[address]` or `[address%25zone]` and writes it; returns the place after the bracket.

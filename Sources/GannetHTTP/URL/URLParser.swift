@@ -9,6 +9,8 @@ struct URLParser {
   enum Author { case caller, peer }
 
   let author: Author
+  /// What a host that is not ASCII is encoded with.
+  let encoder: HostNameEncoder?
   /// The canonical form, as far as written.
   var output: [UInt8] = []
   var layout = URLLayout()
@@ -17,7 +19,10 @@ struct URLParser {
   /// The scheme's port; nil for an unknown one.
   var defaultPort: UInt16?
 
-  init(by author: Author) { self.author = author }
+  init(by author: Author, encodingHostsWith encoder: HostNameEncoder? = nil) {
+    self.author = author
+    self.encoder = encoder
+  }
 
   /// Reads all of `input`. Errors' offsets are from its start.
   mutating func parse(_ input: Span<UInt8>) throws(URLSyntaxError) {

@@ -6,9 +6,10 @@ public struct URLSyntaxError: Error, Hashable, Sendable {
     case noScheme = "no-scheme"
     /// The scheme needs a host and none is named.
     case noHost = "no-host"
-    /// The host cannot be one: a byte that none may hold, a wrong IP address, a wrong percent-escape.
+    /// The host cannot be one: a byte that none may hold, a wrong IP address, a wrong percent-escape, a name that has
+    /// no ASCII form.
     case badHost = "bad-host"
-    /// The host has non-ASCII characters; it must be given in its ASCII (punycode) form.
+    /// The host has non-ASCII characters, and there is no `HostNameEncoder` to give it its ASCII form.
     case nonASCIIHost = "non-ascii-host"
     /// The port is not a number from 0 to 65535.
     case badPort = "bad-port"

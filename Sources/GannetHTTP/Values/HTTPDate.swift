@@ -48,7 +48,7 @@ public struct HTTPDate: Hashable, Comparable, Sendable {
   }
 
   /// The days from 1970-01-01 to the first of a month (1 to 12) of the Gregorian calendar.
-  static func days(year: Int64, month: Int64, day: Int64) -> Int64 {
+  package static func days(year: Int64, month: Int64, day: Int64) -> Int64 {
     // Years are counted from March, so that the leap day is the last of its year.
     let shifted = month > 2 ? year : year - 1
     let monthFromMarch = month > 2 ? month - 3 : month + 9
@@ -61,7 +61,7 @@ public struct HTTPDate: Hashable, Comparable, Sendable {
   }
 
   /// Days of a month.
-  static func length(ofMonth month: Int64, year: Int64) -> Int64 {
+  package static func length(ofMonth month: Int64, year: Int64) -> Int64 {
     let next =
       month == 12 ? days(year: year + 1, month: 1, day: 1) : days(year: year, month: month + 1, day: 1)
     return next - days(year: year, month: month, day: 1)

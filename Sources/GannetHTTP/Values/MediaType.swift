@@ -15,10 +15,17 @@ public struct MediaType: Hashable, Sendable {
   /// The parameters in the order given, the first of each name only.
   public private(set) var parameters: [Parameter] = []
 
+  init(_ type: String, _ subtype: String, _ parameters: [Parameter]) {
+    self.type = type
+    self.subtype = subtype
+    self.parameters = parameters
+  }
+
   /// Reads a field value, or returns nil when it does not begin with a type and a subtype.
   ///
   /// Case does not matter. What follows the subtype after a blank is passed up to the next `;`. Blanks may stand
-  /// around the `=` of a parameter; empty parameters and ones without a value are passed; a quoted value may lack
+  /// around the `=` of a parameter; empty parameters, ones without a value and ones with a control character but the tab
+  /// in their value are passed; a quoted value may lack
   /// its end; a value without quotes goes up to the next `;`.
   public init?(_ text: String) {
     let bytes = Array(text.utf8)
@@ -41,6 +48,8 @@ public struct MediaType: Hashable, Sendable {
     var parser = ParameterParser(Array(bytes[..<all.upperBound]), at: position)
     var names: Set<String> = []
     while let parameter = parser.next() {
+      // A field's value has no control characters; a text from elsewhere may.
+      guard parameter.value.utf8.allSatisfy({ $0 == 0x09 || !$0.isASCIIControl }) else { continue }
       if names.insert(parameter.name).inserted {
         parameters.append(Parameter(name: parameter.name, value: parameter.value))
       }

@@ -87,24 +87,7 @@ public enum SuggestedFilename {
   }
 
   private static func withExtension(_ name: String, of mediaType: String?) -> String {
-    guard let ending = mediaType.flatMap({ extensions[$0] }) else { return name }
+    guard let ending = mediaType.flatMap({ FileTypes.fileExtension(of: $0) }) else { return name }
     return shortened(name, to: byteLimit - ending.utf8.count - 1) + "." + ending
   }
-
-  /// The usual extension of the media types that are saved most.
-  private static let extensions: [String: String] = [
-    "application/gzip": "gz", "application/json": "json", "application/pdf": "pdf", "application/rtf": "rtf",
-    "application/wasm": "wasm", "application/x-7z-compressed": "7z", "application/x-bzip2": "bz2",
-    "application/x-gzip": "gz", "application/x-sh": "sh", "application/x-tar": "tar",
-    "application/x-xz": "xz",
-    "application/xhtml+xml": "xhtml", "application/xml": "xml", "application/zip": "zip",
-    "application/zstd": "zst", "audio/aac": "aac", "audio/flac": "flac", "audio/mpeg": "mp3",
-    "audio/ogg": "ogg", "audio/wav": "wav", "audio/x-wav": "wav", "font/otf": "otf", "font/ttf": "ttf",
-    "font/woff": "woff", "font/woff2": "woff2", "image/avif": "avif", "image/bmp": "bmp", "image/gif": "gif",
-    "image/jpeg": "jpg", "image/jpg": "jpg", "image/png": "png", "image/svg+xml": "svg", "image/tiff": "tiff",
-    "image/webp": "webp", "image/x-icon": "ico", "text/calendar": "ics", "text/css": "css", "text/csv": "csv",
-    "text/html": "html", "text/javascript": "js", "text/markdown": "md", "text/plain": "txt",
-    "text/vcard": "vcf", "text/xml": "xml", "video/mp4": "mp4", "video/mpeg": "mpeg", "video/ogg": "ogv",
-    "video/quicktime": "mov", "video/webm": "webm", "video/x-h264": "h264",
-  ]
 }

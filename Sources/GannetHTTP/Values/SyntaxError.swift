@@ -17,6 +17,11 @@ public struct SyntaxError: Error, Hashable, Sendable {
     self.reason = reason
   }
 
+  /// Makes the error of a thing that is longer than one of the `Limits`, given by its member's name and value.
+  init(_ rule: Rule, at offset: Int64, _ what: String, longerThan limit: String, _ bytes: Int) {
+    self.init(rule, at: offset, "\(what) longer than \(bytes) bytes, the limit \(limit)")
+  }
+
   /// The same error seen from a start `distance` bytes earlier.
   public func moved(by distance: Int64) -> SyntaxError {
     SyntaxError(rule, byte: byte, at: offset + distance, reason)
@@ -51,15 +56,20 @@ extension SyntaxError {
     case noResponse = "no-response"
     // Limits.
     case headSize = "head-size"
+    case lineSize = "line-size"
     case fieldCount = "field-count"
     case trailerSize = "trailer-size"
     case chunkLineSize = "chunk-line-size"
+    case chunkExtensionSize = "chunk-extension-size"
+    case chunkExtensionTotal = "chunk-extension-total"
     case informationalCount = "informational-count"
 
     /// Whether the peer passed a limit rather than broke the grammar.
     public var isLimit: Bool {
       switch self {
-      case .headSize, .fieldCount, .trailerSize, .chunkLineSize, .informationalCount: true
+      case .headSize, .lineSize, .fieldCount, .trailerSize, .chunkLineSize, .chunkExtensionSize,
+        .chunkExtensionTotal, .informationalCount:
+        true
       default: false
       }
     }

@@ -10,7 +10,7 @@ package import GannetHTTP
 /// - commas may be missing between parameters or be there without anything between them;
 /// - a parameter or value that belongs to no challenge is skipped.
 ///
-/// Bytes that are not UTF-8 are read as Latin-1. Linear in the input.
+/// Linear in the input.
 package struct AuthenticationChallengeParser {
   private var challenges: [AuthenticationChallenge] = []
   private var position = 0
@@ -35,6 +35,14 @@ package struct AuthenticationChallengeParser {
     return parser.challenges
   }
 
+  /// The parameters of one field's value that has no scheme (`Authentication-Info`, RFC 7615 section 3), in order.
+  package static func parameters(_ value: Span<UInt8>) -> [AuthenticationChallenge.Parameter] {
+    var parser = AuthenticationChallengeParser()
+    parser.challenges = [AuthenticationChallenge(scheme: "")]
+    while parser.readElement(value) {}
+    return parser.challenges[0].parameters
+  }
+
   /// Reads one word and what belongs to it; false at the end.
   private mutating func readElement(_ value: Span<UInt8>) -> Bool {
     while position < value.count, isSpace(value[position]) || value[position] == UInt8(ascii: ",") {
@@ -53,9 +61,9 @@ package struct AuthenticationChallengeParser {
     if position < value.count, value[position] == UInt8(ascii: "=") {
       position += 1
       skipSpaces(value)
-      let text = readValue(value)
+      let bytes = readValue(value)
       guard !challenges.isEmpty, challenges[challenges.count - 1].token68 == nil else { return true }
-      challenges[challenges.count - 1].parameters.append(.init(name: lowercased(word), value: text))
+      challenges[challenges.count - 1].parameters.append(.init(name: lowercased(word), bytes: bytes))
     } else {
       challenges.append(AuthenticationChallenge(scheme: lowercased(word)))
       if position > wordEnd { readToken68(value) }
@@ -78,13 +86,13 @@ package struct AuthenticationChallengeParser {
   }
 
   /// Reads a parameter's value, quoted or not.
-  private mutating func readValue(_ value: Span<UInt8>) -> String {
+  private mutating func readValue(_ value: Span<UInt8>) -> [UInt8] {
     guard position < value.count, value[position] == UInt8(ascii: "\"") else {
       let start = position
       while position < value.count, !isSpace(value[position]), value[position] != UInt8(ascii: ",") {
         position += 1
       }
-      return String(fieldText: value.extracting(start..<position))
+      return [UInt8](copying: value.extracting(start..<position))
     }
     position += 1
     var text: [UInt8] = []
@@ -94,7 +102,7 @@ package struct AuthenticationChallengeParser {
       position += 1
     }
     position += 1
-    return String(fieldText: text.span)
+    return text
   }
 
   /// Passes over what is no word: up to the next comma or white space, or a whole quoted string.

@@ -23,7 +23,15 @@ package struct PoolMachine: Sendable {
     /// Let this waiter use that idle connection.
     case serve(UInt64, with: UInt64)
     /// Close this idle connection.
-    case close(UInt64)
+    case close(UInt64, IdleEnd)
+  }
+
+  /// Why an idle connection is closed.
+  package enum IdleEnd: Equatable, Sendable {
+    /// Its time is over.
+    case timeOver
+    /// Another connection needs its place.
+    case placeNeeded
   }
 
   private enum State: Sendable {
@@ -87,7 +95,7 @@ package struct PoolMachine: Sendable {
       if isOver(id, at: now) {
         forget(id)
         groups[index].counted -= 1
-        actions.append(.close(id))
+        actions.append(.close(id, .timeOver))
         continue
       }
       records[place(of: id)]?.state = .busy
@@ -153,7 +161,7 @@ package struct PoolMachine: Sendable {
   package mutating func expired(at now: ContinuousClock.Instant, into actions: inout [Action]) {
     for record in records {
       if let record, case .idle(let deadline) = record.state, deadline <= now {
-        actions.append(.close(record.id))
+        actions.append(.close(record.id, .timeOver))
         closed(record.id, into: &actions)
       }
     }
@@ -197,7 +205,7 @@ package struct PoolMachine: Sendable {
     idleCount -= 1
     forget(idle)
     groups[index].counted -= 1
-    actions.append(.close(idle))
+    actions.append(.close(idle, .placeNeeded))
     return true
   }
 
@@ -220,7 +228,7 @@ package struct PoolMachine: Sendable {
       if oldest.map({ deadline < $0.deadline }) ?? true { oldest = (record.id, deadline) }
     }
     guard let oldest else { return }
-    actions.append(.close(oldest.id))
+    actions.append(.close(oldest.id, .placeNeeded))
     closed(oldest.id, into: &actions)
   }
 

@@ -12,11 +12,16 @@ package import GannetHTTP
 ///
 /// Decisions where the standards leave a choice: differing `Location` fields are an error, not a guess; an
 /// empty `Location` is none; a `Location` that is no URL, or of a scheme that isn't loaded, fails.
-package struct RedirectPolicy: Hashable, Sendable {
+package struct RedirectPolicy: Sendable {
   /// How many redirects one load follows; the next one fails.
   package var limit = 20
   /// The schemes, in lower case, that a redirect may lead to.
   package var schemes: Set<String> = ["http", "https"]
+  /// What hosts beyond ASCII in `Location` are encoded with; such a place is a bad one where there is none.
+  package var hostNameEncoder: HostNameEncoder?
+
+  /// Whether it may lead to any other too: there is someone else who decides.
+  package var takesAnyScheme = false
 
   /// A policy of 20 redirects to http and https.
   package init() {}
@@ -84,11 +89,12 @@ package struct RedirectPolicy: Hashable, Sendable {
     guard followed < limit else { return .fail(.tooMany(limit: limit)) }
     let url: HTTPURL
     do throws(URLSyntaxError) {
-      url = try fields.resolvedValue(at: location, by: request.url).inheritingFragment(from: request.url)
+      url = try fields.resolvedValue(at: location, by: request.url, encodingHostsWith: hostNameEncoder)
+        .inheritingFragment(from: request.url)
     } catch {
       return .fail(.badLocation(fields[location].value, error))
     }
-    guard schemes.contains(url.scheme) else { return .fail(.unsupportedScheme(url.scheme)) }
+    guard takesAnyScheme || schemes.contains(url.scheme) else { return .fail(.unsupportedScheme(url.scheme)) }
     return .follow(redirect(request, to: url, status: status))
   }
 
@@ -113,13 +119,15 @@ package struct RedirectPolicy: Hashable, Sendable {
     let isCrossOrigin = !url.hasSameOrigin(as: request.url)
     let isDowngrade = request.url.scheme == "https" && url.scheme == "http"
     var fields = FieldList()
-    for field in request.fields {
-      let name = field.name.lowercased()
+    for index in request.fields.indices {
+      let name = request.fields[index].name.lowercased()
       if !keepsBody, RedirectPolicy.speaksOfBody(name) { continue }
       if isCrossOrigin, RedirectPolicy.boundToOrigin.contains(name) { continue }
       // RFC 9110 section 10.1.3: what was got over TLS is not named without it.
       if isDowngrade, name == "referer" { continue }
-      fields.append(name: field.name, value: field.value)
+      request.fields.withNameBytes(at: index) { name in
+        request.fields.withValueBytes(at: index) { fields.append(name: name, value: $0) }
+      }
     }
     return Redirect(
       method: method, url: url, fields: fields, keepsBody: keepsBody, isCrossOrigin: isCrossOrigin,
@@ -148,9 +156,13 @@ package struct RedirectPolicy: Hashable, Sendable {
 
 extension FieldList {
   /// The URL that the value at `index` means, read at `base`.
-  fileprivate func resolvedValue(at index: Int, by base: HTTPURL) throws(URLSyntaxError) -> HTTPURL {
+  fileprivate func resolvedValue(
+    at index: Int, by base: HTTPURL, encodingHostsWith encoder: HostNameEncoder?
+  ) throws(URLSyntaxError) -> HTTPURL {
     let result: Result<HTTPURL, URLSyntaxError> = withValueBytes(at: index) { value in
-      do throws(URLSyntaxError) { return .success(try base.resolving(value)) } catch {
+      do throws(URLSyntaxError) {
+        return .success(try base.resolving(value, encodingHostsWith: encoder))
+      } catch {
         return .failure(error)
       }
     }

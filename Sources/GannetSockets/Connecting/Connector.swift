@@ -51,6 +51,12 @@ package final class Attempt {
   private var pendingActions: [ConnectionRace.Action] = []
   private var isPerforming = false
 
+  /// When the host's name was asked about, and when it was answered; nil of what needs no asking, and of what has not
+  /// happened.
+  package private(set) var (lookupStart, lookupEnd): (ContinuousClock.Instant?, ContinuousClock.Instant?)
+  /// When the first address was tried.
+  package private(set) var connectStart: ContinuousClock.Instant?
+
   fileprivate init(
     endpoint: Endpoint, poller: Poller, timeLimit: Duration, headStart: Duration,
     completion: @escaping (Connector.Outcome) -> Void
@@ -87,6 +93,7 @@ package final class Attempt {
         begin(addresses, on: loop)
         return
       }
+      lookupStart = loop.now
       lookup = resolver.resolve(host, port: port, on: loop) { [weak self] answer, loop in
         self?.resolved(answer, on: loop)
       }
@@ -95,6 +102,7 @@ package final class Attempt {
 
   private func resolved(_ answer: Resolver.Answer, on loop: EventLoop) {
     lookup = nil
+    lookupEnd = loop.now
     switch answer {
     case .success(let addresses): begin(addresses, on: loop)
     case .failure(let failure): finish(.failure(.unresolved(endpoint, failure)))
@@ -106,6 +114,7 @@ package final class Attempt {
     retryTimer = loop.makeTimer { [weak self] _ in self?.connect(0) }
     // In a job of its own, so that a connect that fails at once doesn't call back from inside `connect(to:)`.
     loop.perform { [weak self] loop in
+      self?.connectStart = loop.now
       self?.step { race, actions in race.start(at: loop.now, into: &actions) }
     }
   }

@@ -69,8 +69,8 @@ extension EventLoop {
 
     // MARK: - Waking
 
-    /// Makes sure that the loop takes a turn.
-    func signal() {
+    /// Makes sure that the loop takes a turn. From any thread.
+    package func signal() {
       guard phase.exchange(Phase.signalled, ordering: .acquiringAndReleasing) == Phase.asleep else { return }
       signalEvent(wakeUp.number)
     }

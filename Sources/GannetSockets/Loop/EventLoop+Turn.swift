@@ -18,9 +18,10 @@ extension EventLoop {
     drive(until: nil, whenIdle: .return)
   }
 
-  /// As ``run()``, but returns at `deadline` at the latest.
+  /// As ``run()``, but returns after the first turn that ends at `deadline` or later. A deadline that has passed gives
+  /// one turn without waiting, so that what is ready gets on however late its thread is.
   public func run(until deadline: ContinuousClock.Instant) {
-    drive(until: deadline, whenIdle: .return)
+    drive(until: LoopTime(deadline), whenIdle: .return)
   }
 
   /// Runs the loop on this thread until ``stop()`` is called, also while it has nothing to do: for a thread whose
@@ -50,7 +51,7 @@ extension EventLoop {
 
   private enum Idle { case `return`, wait }
 
-  private func drive(until deadline: ContinuousClock.Instant?, whenIdle idle: Idle) {
+  private func drive(until deadline: LoopTime?, whenIdle idle: Idle) {
     guard !isClosed else { return }
     willRun?()
     enter {
@@ -58,8 +59,8 @@ extension EventLoop {
       takePosted()
       while !stopRequested {
         if idle == .return, isIdle { break }
-        if let deadline, now >= deadline { break }
         turn(waiting: .until(deadline))
+        if let deadline, time >= deadline { break }
       }
       stopRequested = false
     }
@@ -68,18 +69,19 @@ extension EventLoop {
   }
 
   /// Whether nothing is left to do: no live load, no job, nothing to announce.
-  package var isIdle: Bool {
-    liveLoads == 0 && jobs.isEmpty && !poller.hasReplays && !handle.isSignalled
-  }
+  package var isIdle: Bool { liveLoads == 0 && !hasWork }
+
+  /// Whether there is something to do that waits for neither time nor a descriptor.
+  package var hasWork: Bool { !jobs.isEmpty || poller.hasReplays || handle.isSignalled }
 
   /// Runs the body as (a part of) a turn of this loop.
   func enter(_ body: () -> Void) {
     let outer = ThreadSlot.exchangeRunning(self)
     turnDepth += 1
-    cachedNow = nil
+    timePassed()
     body()
     turnDepth -= 1
-    cachedNow = nil
+    timePassed()
     _ = ThreadSlot.exchangeRunning(outer)
   }
 
@@ -94,7 +96,7 @@ extension EventLoop {
 
   // MARK: - One turn
 
-  private enum Wait { case none, until(ContinuousClock.Instant?) }
+  private enum Wait { case none, until(LoopTime?) }
 
   private func turn(waiting: Wait) {
     var milliseconds: CInt = 0
@@ -107,26 +109,34 @@ extension EventLoop {
   }
 
   /// How long to wait for the earliest timer or the deadline, rounded up so as not to wake too early; -1: for ever.
-  private func waitMilliseconds(until deadline: ContinuousClock.Instant?) -> CInt {
-    let next: ContinuousClock.Instant
+  private func waitMilliseconds(until deadline: LoopTime?) -> CInt {
+    let next: LoopTime
     switch (timers.heap.nextCheck, deadline) {
     case (nil, nil): return -1
     case (let time?, nil), (nil, let time?): next = time
     case (let timer?, let deadline?): next = min(timer, deadline)
     }
     // The time of the turn is old by now.
-    let (seconds, attoseconds) = (next - ContinuousClock.now).components
-    if seconds < 0 || attoseconds < 0 { return 0 }
-    guard seconds < 2_000_000 else { return 2_000_000_000 }
-    let partial = (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000
-    return CInt(seconds * 1000 + partial)
+    let now = timers.now
+    guard next > now else { return 0 }
+    let (wait, isOver) = next.nanoseconds.subtractingReportingOverflow(now.nanoseconds)
+    guard !isOver, wait < 2_000_000_000_000_000 else { return 2_000_000_000 }
+    return CInt((wait + 999_999) / 1_000_000)
+  }
+
+  /// The time, read once per turn.
+  package var time: LoopTime {
+    if turnDepth > 0, let cachedTime { return cachedTime }
+    let now = timers.now
+    cachedTime = now
+    return now
   }
 
   private func deliverEvents(waiting milliseconds: CInt) {
     mayHaveMoreEvents = waitForEvents(
       poller.epoll.number, capacity: Poller.eventsPerWait, milliseconds: milliseconds
     ) {
-      cachedNow = nil
+      timePassed()
       takePosted()
     } deliver: { number, events in
       let token = Poller.Token(bits: number)
@@ -140,10 +150,10 @@ extension EventLoop {
   }
 
   private func fireTimers() {
-    guard let next = timers.heap.nextCheck, next <= now else { return }
+    guard let next = timers.heap.nextCheck, next <= time else { return }
     // A timer that is scheduled for now by what it fires has its next go in the next turn.
     var budget = timers.heap.count
-    let turnTime = now
+    let turnTime = time
     while budget > 0, let action = timers.popDue(at: turnTime) {
       budget -= 1
       action(self)

@@ -28,10 +28,8 @@ public final class EventLoop {
   var stopRequested = false
   /// Whether the last wait brought as many events as one can.
   var mayHaveMoreEvents = false
-  var cachedNow: ContinuousClock.Instant? {
-    didSet { if cachedNow == nil { moments &+= 1 } }
-  }
-  /// Counts the moments at which `now` is read anew: what happens in the same one happens at the same time, and need
+  var cachedTime: LoopTime?
+  /// Counts the moments at which `time` is read anew: what happens in the same one happens at the same time, and need
   /// not ask for it.
   package private(set) var moments: UInt64 = 0
   private var shutdownHandlers: [(EventLoop) -> Void] = []
@@ -77,12 +75,20 @@ public final class EventLoop {
 
   // MARK: - Time
 
-  /// The time, read once per turn.
-  package var now: ContinuousClock.Instant {
-    if turnDepth > 0, let cachedNow { return cachedNow }
-    let now = ContinuousClock.now
-    cachedNow = now
-    return now
+  /// `time` as an instant: for what is told to others.
+  package var now: ContinuousClock.Instant { time.instant }
+
+  /// Time has passed: `time` is read anew when it is asked for.
+  func timePassed() {
+    cachedTime = nil
+    moments &+= 1
+  }
+
+  /// Lets time pass for this loop alone, so that a test need not wait for it. On the loop's thread.
+  package func advance(by duration: Duration) {
+    timers.advance(by: duration)
+    timePassed()
+    if isHosted { handle.signal() }
   }
 
   /// Makes a timer, not scheduled. `fire` is kept until the timer goes.

@@ -19,8 +19,13 @@ package final class LoopTimer {
 
   /// Sets, or changes, when the timer fires: in the first turn that begins at that time or later. On the loop's
   /// thread.
-  package func schedule(at deadline: ContinuousClock.Instant) {
+  package func schedule(at deadline: LoopTime) {
     table.schedule(slot, at: deadline)
+  }
+
+  /// As above, at an instant.
+  package func schedule(at deadline: ContinuousClock.Instant) {
+    schedule(at: LoopTime(deadline))
   }
 
   /// The timer doesn't fire until it is scheduled again.
@@ -29,7 +34,7 @@ package final class LoopTimer {
   }
 
   /// When the timer fires; nil when it isn't scheduled.
-  package var deadline: ContinuousClock.Instant? { table.heap.deadline(of: slot) }
+  package var deadline: LoopTime? { table.heap.deadline(of: slot) }
 }
 
 /// The timers of one loop, and the timerfd that makes a hosted loop's descriptor readable when one is due.
@@ -38,7 +43,18 @@ final class TimerTable {
   private var actions: [((EventLoop) -> Void)?] = []
   private var alarm: FileDescriptor?
   /// What the timerfd is set for; nil when it isn't set.
-  private var alarmTime: ContinuousClock.Instant?
+  private var alarmTime: LoopTime?
+  /// Nanoseconds that the loop's clock is ahead of the system's.
+  private var lead: Int64 = 0
+
+  /// The time at this moment.
+  var now: LoopTime { LoopTime(nanoseconds: LoopTime.current.nanoseconds &+ lead) }
+
+  /// Lets time pass; the alarm is set anew at the end of the turn.
+  func advance(by duration: Duration) {
+    lead = now.advanced(by: duration).nanoseconds &- LoopTime.current.nanoseconds
+    alarmTime = nil
+  }
 
   func makeTimer(_ fire: @escaping (EventLoop) -> Void) -> LoopTimer {
     let slot = heap.insert()
@@ -54,13 +70,13 @@ final class TimerTable {
     _ = action
   }
 
-  fileprivate func schedule(_ slot: TimerHeap.Slot, at deadline: ContinuousClock.Instant) {
+  fileprivate func schedule(_ slot: TimerHeap.Slot, at deadline: LoopTime) {
     heap.arm(slot, at: deadline)
     if alarm != nil, alarmTime.map({ deadline < $0 }) ?? true { setAlarm(for: deadline) }
   }
 
   /// Takes the action of the earliest timer that is due.
-  func popDue(at now: ContinuousClock.Instant) -> ((EventLoop) -> Void)? {
+  func popDue(at now: LoopTime) -> ((EventLoop) -> Void)? {
     while let slot = heap.popDue(at: now) {
       if let action = actions[slot] { return action }
     }
@@ -102,9 +118,10 @@ final class TimerTable {
     setAlarm(for: next)
   }
 
-  private func setAlarm(for time: ContinuousClock.Instant) {
+  private func setAlarm(for time: LoopTime) {
     guard let number = alarm?.number else { return }
-    setTimer(number, after: time - ContinuousClock.now)
+    let now = self.now
+    setTimer(number, after: time > now ? .nanoseconds(time.nanoseconds - now.nanoseconds) : .zero)
     alarmTime = time
   }
 }

@@ -33,7 +33,8 @@ package final class Poller {
     static let alarm = Token(index: .max - 1, generation: 0)
   }
 
-  private struct Registration {
+  /// A class, since to look into a struct with a weak reference in it costs a copy of it.
+  private final class Registration {
     weak var source: (any EventSource)?
     var generation: UInt32 = 0
   }

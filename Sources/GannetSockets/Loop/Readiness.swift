@@ -4,29 +4,44 @@ import CLinux
 package struct Readiness: OptionSet, Hashable, Sendable {
   package let rawValue: UInt8
 
-  package init(rawValue: UInt8) {
+  @inlinable @inline(__always) package init(rawValue: UInt8) {
     self.rawValue = rawValue
   }
 
   /// There are bytes, an end of file or an error to receive.
-  package static let readable = Readiness(rawValue: 1)
+  @inlinable @inline(__always) package static var readable: Readiness { Readiness(rawValue: 1) }
   /// There is room to send.
-  package static let writable = Readiness(rawValue: 2)
+  @inlinable @inline(__always) package static var writable: Readiness { Readiness(rawValue: 2) }
   /// The peer sends no more (FIN); bytes it sent before may still be there.
-  package static let peerClosed = Readiness(rawValue: 4)
+  @inlinable @inline(__always) package static var peerClosed: Readiness { Readiness(rawValue: 4) }
   /// Both directions are over, or the connection failed: the next receive or send says how.
-  package static let failed = Readiness(rawValue: 8)
+  @inlinable @inline(__always) package static var failed: Readiness { Readiness(rawValue: 8) }
 
   init(epollEvents events: UInt32) {
-    var readiness: Readiness = []
-    if events & gannet_epoll_in != 0 { readiness.insert(.readable) }
-    if events & gannet_epoll_out != 0 { readiness.insert(.writable) }
-    if events & gannet_epoll_peer_closed != 0 { readiness.formUnion([.peerClosed, .readable]) }
-    if events & (gannet_epoll_error | gannet_epoll_hang_up) != 0 {
-      readiness.formUnion([.failed, .readable, .writable])
+    var bits: UInt8 = 0
+    if events & gannet_epoll_in != 0 { bits |= Readiness.readable.rawValue }
+    if events & gannet_epoll_out != 0 { bits |= Readiness.writable.rawValue }
+    if events & gannet_epoll_peer_closed != 0 {
+      bits |= Readiness.peerClosed.rawValue | Readiness.readable.rawValue
     }
-    self = readiness
+    if events & (gannet_epoll_error | gannet_epoll_hang_up) != 0 {
+      bits |= Readiness.failed.rawValue | Readiness.readable.rawValue | Readiness.writable.rawValue
+    }
+    rawValue = bits
   }
+
+  // The standard library's set algebra is not specialised here, and its tables are cold when a socket wakes the loop: so
+  // what is asked at every event is asked of the bits.
+
+  @inlinable @inline(__always) package func contains(_ member: Readiness) -> Bool {
+    rawValue & member.rawValue == member.rawValue
+  }
+  /// Whether the peer has closed or the connection failed.
+  @inlinable @inline(__always) package var isEnding: Bool {
+    rawValue & (Readiness.peerClosed.rawValue | Readiness.failed.rawValue) != 0
+  }
+  /// Without `writable`.
+  var withoutWritable: Readiness { Readiness(rawValue: rawValue & ~Readiness.writable.rawValue) }
 }
 
 /// What wants to hear of a descriptor's readiness.

@@ -6,14 +6,12 @@
 ///
 /// Pure: the time is an argument.
 package struct TimerHeap: Sendable {
-  package typealias Instant = ContinuousClock.Instant
-
   /// A timer's place in the table.
   package typealias Slot = Int
 
   private struct Timer: Sendable {
     /// When it fires; nil when it isn't armed.
-    var deadline: Instant?
+    var deadline: LoopTime?
     /// Where its entry is in `entries`; nil when it has none.
     var position: Int?
     var isFree = false
@@ -21,7 +19,7 @@ package struct TimerHeap: Sendable {
 
   private struct Entry: Sendable {
     /// Never later than the deadline of its timer.
-    var time: Instant
+    var time: LoopTime
     var slot: Slot
   }
 
@@ -54,7 +52,7 @@ package struct TimerHeap: Sendable {
   }
 
   /// Sets when the timer fires. O(1) when it already has an entry that isn't later.
-  package mutating func arm(_ slot: Slot, at deadline: Instant) {
+  package mutating func arm(_ slot: Slot, at deadline: LoopTime) {
     timers[slot].deadline = deadline
     guard let position = timers[slot].position else {
       entries.append(Entry(time: deadline, slot: slot))
@@ -74,13 +72,13 @@ package struct TimerHeap: Sendable {
   }
 
   /// When a timer fires; nil when it isn't armed.
-  package func deadline(of slot: Slot) -> Instant? { timers[slot].deadline }
+  package func deadline(of slot: Slot) -> LoopTime? { timers[slot].deadline }
 
   /// The earliest time at which a timer can be due: right, or too early, never too late. O(1).
-  package var nextCheck: Instant? { entries.first?.time }
+  package var nextCheck: LoopTime? { entries.first?.time }
 
   /// Takes the earliest timer that is due, disarmed; nil when none is.
-  package mutating func popDue(at now: Instant) -> Slot? {
+  package mutating func popDue(at now: LoopTime) -> Slot? {
     while let first = entries.first, first.time <= now {
       guard let deadline = timers[first.slot].deadline else {
         removeEntry(at: 0)

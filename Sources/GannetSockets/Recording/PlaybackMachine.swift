@@ -2,7 +2,8 @@
 /// of the client's waits for one whole request, whatever its bytes.
 ///
 /// Where the recorded server spoke in the middle of a request (100 Continue), the records before and after it are
-/// one request: the first waits for the head, the last for the rest.
+/// one request: the first waits for the head, the last for the rest. Where it answered before any of the body came, it
+/// does so again.
 package struct PlaybackMachine: Sendable {
   /// What the driver is to do now.
   package enum Action: Hashable, Sendable {
@@ -47,10 +48,14 @@ package struct PlaybackMachine: Sendable {
         // Only a request of which the recording has the head is known to go on in the next record.
         if recorded.progress != .body { recorded = RequestScanner() }
         var read = 0
+        var headEnd = 0
         while read < bytes.count, recorded.progress != .ended {
+          let wasInHead = recorded.progress == .head
           read += recorded.step(bytes.span.extracting(read..<bytes.count))
+          if wasInHead { headEnd = read }
         }
-        let continues = recorded.progress == .body && Self.hasSent(events[(index + 1)...])
+        let continues =
+          recorded.progress == .body && (headEnd == bytes.count || Self.hasSent(events[(index + 1)...]))
         if !continues { recorded = RequestScanner() }
         steps.append(continues ? .awaitHead : .awaitRequest)
       case .received(let bytes): if !bytes.isEmpty { steps.append(.perform(.send(bytes))) }

@@ -104,7 +104,7 @@ package struct Recording: Hashable, Sendable {
 extension Recording {
   /// The meaning of an `answer` line: what the recorded load's delegate said when it was asked.
   package enum Answer: Hashable, Sendable {
-    /// `credentials USER:PASSWORD`: to a Basic or Digest challenge. The password is masked in most recordings.
+    /// `credentials USER:PASSWORD`: to a Basic challenge. The password is masked in most recordings.
     case credentials(user: String, password: String)
     /// `refuse-redirect`: nil to every redirect.
     case refuseRedirect

@@ -62,7 +62,7 @@ package final class ReplayingTransport: StreamTransport {
       return end == .endOfFile ? .endOfFile : .failed(ECONNRESET)
     }
     let count = min(available, buffer.count)
-    for index in 0..<count { buffer[index] = serverBytes[position + index] }
+    copy(serverBytes.span.extracting(position..<position + count), to: &buffer)
     position += count
     streamOffset += count
     available -= count
@@ -75,6 +75,10 @@ package final class ReplayingTransport: StreamTransport {
       announceNext()
     }
     return .bytes(count)
+  }
+
+  private func copy(_ bytes: Span<UInt8>, to buffer: inout MutableSpan<UInt8>) {
+    for index in bytes.indices { buffer[index] = bytes[index] }
   }
 
   package func send(_ bytes: Span<UInt8>) -> SendOutcome {

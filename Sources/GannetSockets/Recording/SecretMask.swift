@@ -1,12 +1,13 @@
 /// Replaces secrets by asterisks, byte for byte, so that lengths and framing stay.
 ///
-/// Masked are the credentials of `Authorization` and `Proxy-Authorization` after the scheme's name, the values of
-/// the cookies in `Cookie` and `Set-Cookie` (names and attributes stay), and in any line a password in a URL.
+/// Masked are the credentials of `Authorization` and `Proxy-Authorization` after the scheme's name, the proof that a
+/// server gives of knowing the password (`rspauth` in `Authentication-Info`: who reads it can try passwords on it), the
+/// values of the cookies in `Cookie` and `Set-Cookie` (names and attributes stay), and in any line a password in a URL.
 package enum SecretMask {
   private static let asterisk = UInt8(ascii: "*")
 
   /// What a field's value keeps secret.
-  private enum Secret { case credentials, cookies, cookieAndAttributes }
+  private enum Secret { case credentials, proof, cookies, cookieAndAttributes }
 
   /// Masks one line of a head, without its ending. `isContinuation` says it continues a masked field on a line of
   /// its own (obsolete folding). Gives whether its continuation lines are secret too.
@@ -22,8 +23,11 @@ package enum SecretMask {
     let value = line[(colon + 1)...].firstIndex { $0 != 0x20 && $0 != 0x09 } ?? line.endIndex
     switch secret {
     case .credentials:
-      let start = line[value...].firstIndex(of: 0x20) ?? value
-      for index in line.indices[start...] where line[index] != 0x20 { line[index] = asterisk }
+      var start = line[value...].firstIndex(of: 0x20) ?? value
+      while start < line.count, line[start] == 0x20 { start += 1 }
+      // Blanks between parameters too: where they stand says how long a user name is.
+      for index in line.indices[start...] { line[index] = asterisk }
+    case .proof: maskProof(in: &line, from: value)
     case .cookies:
       maskCookies(in: &line, from: value, attributesFollow: false)
     case .cookieAndAttributes:
@@ -39,7 +43,8 @@ package enum SecretMask {
     var shown: [UInt8] = []
     var wasMasked = false
     for (index, byte) in masked.enumerated() {
-      let isMasked = byte != line[index]
+      // An asterisk of the secret's own is none that is shown.
+      let isMasked = byte != line[index] || (wasMasked && byte == asterisk)
       if !isMasked { shown.append(byte) } else if !wasMasked { shown += "***".utf8 }
       wasMasked = isMasked
     }
@@ -63,9 +68,28 @@ package enum SecretMask {
   private static func secret(of name: ArraySlice<UInt8>) -> Secret? {
     switch String(decoding: name, as: UTF8.self).lowercased() {
     case "authorization", "proxy-authorization": .credentials
+    case "authentication-info", "proxy-authentication-info": .proof
     case "cookie", "cookie2": .cookies
     case "set-cookie", "set-cookie2": .cookieAndAttributes
     default: nil
+    }
+  }
+
+  /// From `start`: the value of each `rspauth`, quoted or not.
+  private static func maskProof(in line: inout [UInt8], from start: Int) {
+    let name = Array("rspauth".utf8)
+    var index = start
+    while index + name.count < line.count {
+      let isNamed = zip(name, line[index...]).allSatisfy { $0 == $1 | 0x20 }
+      index += 1
+      guard isNamed else { continue }
+      index += name.count - 1
+      while index < line.count, line[index] != UInt8(ascii: ",") {
+        let isSyntax =
+          line[index] <= 0x20 || line[index] == UInt8(ascii: "=") || line[index] == UInt8(ascii: "\"")
+        if !isSyntax { line[index] = asterisk }
+        index += 1
+      }
     }
   }
 

@@ -12,6 +12,8 @@ package struct FaultPlan: Hashable, Sendable {
     case endOfFile
     /// As if the peer, or the path, had reset the connection.
     case failure(errno: CInt)
+    /// As if nothing more ever came.
+    case silence
   }
 
   /// After so many received bytes.
@@ -83,6 +85,7 @@ package final class FaultInjectingTransport: StreamTransport {
         switch ending {
         case .endOfFile: return .endOfFile
         case .failure(let errno): return .failed(errno)
+        case .silence: return .wouldBlock
         }
       }
       room = min(room, limit - received)
@@ -140,6 +143,8 @@ package final class FaultInjectingTransport: StreamTransport {
     base.pauseReading(paused)
     if !paused, owesReadable { announceReadable() }
   }
+
+  package func lookAgain() { base.lookAgain() }
 
   package func finishWriting() {
     base.finishWriting()

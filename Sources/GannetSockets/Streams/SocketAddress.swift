@@ -49,9 +49,15 @@ extension SocketAddress: CustomStringConvertible {
   /// `127.0.0.1:80`, `[::1]:80` (RFC 5952 section 6), or the path.
   package var description: String {
     switch self {
-    case .ipv4(_, let port): "\(numericHost):\(port)"
-    case .ipv6(_, _, let zone, let port): "[\(numericHost)\(zone == 0 ? "" : "%\(zone)")]:\(port)"
+    case .ipv4(_, let port): "\(host):\(port)"
+    case .ipv6(_, _, _, let port): "[\(host)]:\(port)"
     case .unix(let path): path
     }
+  }
+
+  /// The address without its port: `127.0.0.1`, `::1`, with a zone `fe80::1%2`; the path of a Unix socket.
+  package var host: String {
+    guard case .ipv6(_, _, let zone, _) = self, zone != 0 else { return numericHost }
+    return "\(numericHost)%\(zone)"
   }
 }

@@ -88,6 +88,8 @@ package final class StreamSocket: StreamTransport, EventSource {
     }
   }
 
+  package func lookAgain() { mayReceive = true }
+
   package func send(_ bytes: Span<UInt8>) -> SendOutcome {
     guard let number = descriptor?.number else { return .failed(EBADF) }
     if let sendFailure { return .failed(sendFailure) }
@@ -119,20 +121,19 @@ package final class StreamSocket: StreamTransport, EventSource {
 
   package func ready(_ readiness: Readiness, on loop: EventLoop) {
     if readiness.contains(.readable) { mayReceive = true }
-    if !readiness.isDisjoint(with: [.peerClosed, .failed]) { isEnding = true }
+    if readiness.isEnding { isEnding = true }
     if readiness.contains(.writable) { maySend = true }
     announce(readiness)
   }
 
   /// Calls `onReady` with as much of the readiness as is wanted now.
   private func announce(_ readiness: Readiness) {
-    var wanted: Readiness = []
-    if !isReadingPaused { wanted = readiness.intersection([.readable, .peerClosed, .failed]) }
+    var wanted = isReadingPaused ? Readiness(rawValue: 0) : readiness.withoutWritable
     if wantsWrite, readiness.contains(.writable) {
-      wanted.insert(.writable)
+      wanted = Readiness(rawValue: wanted.rawValue | Readiness.writable.rawValue)
       askForRoom(false)
     }
-    if !wanted.isEmpty { onReady?(wanted) }
+    if wanted.rawValue != 0 { onReady?(wanted) }
   }
 
   package func wantWrite(_ wanted: Bool) {

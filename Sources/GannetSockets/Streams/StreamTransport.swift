@@ -27,6 +27,9 @@ package protocol StreamTransport: AnyObject {
   /// Go on until `wouldBlock`, the end or a failure: what is left is not announced again. A call that is known to be
   /// in vain costs no system call.
   func receive(into buffer: inout MutableSpan<UInt8>) -> ReceiveOutcome
+  /// The next `receive` asks the system, also when nothing has been announced: something may have come since the last
+  /// announcements were taken.
+  func lookAgain()
   /// Sends what there is room for.
   func send(_ bytes: Span<UInt8>) -> SendOutcome
   /// Called in the loop's turn when there is something to receive, or room after a wait for it. Never from inside a
@@ -40,4 +43,9 @@ package protocol StreamTransport: AnyObject {
   func finishWriting()
   /// Ends both directions. `onReady` isn't called again, also when an event has been fetched already.
   func close()
+}
+
+extension StreamTransport {
+  /// Of a transport whose `receive` always looks: nothing.
+  package func lookAgain() {}
 }

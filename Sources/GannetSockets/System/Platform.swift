@@ -34,19 +34,27 @@ package struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
     SystemError(errno: lastErrno, call: call)
   }
 
-  /// The C library's words for the number.
+  /// The number in words.
   package var words: String { SystemError.words(for: errno) }
 
   /// The peer takes no more: its own end came before.
   package static let brokenPipe: CInt = EPIPE
+
+  /// Whether there is no such file.
+  package var isMissingFile: Bool { errno == ENOENT || errno == ENOTDIR }
+  /// Whether it is a folder.
+  package var isFolder: Bool { errno == EISDIR }
+  /// Whether the file may not be used so.
+  package var isRefusal: Bool { errno == EACCES || errno == EPERM }
 
   /// What says no more than that a kind of network isn't there.
   static let missingNetwork: Set<CInt> = [ENETUNREACH, EADDRNOTAVAIL, EAFNOSUPPORT, EHOSTUNREACH]
 
   package var description: String { "\(call): \(words)" }
 
-  /// The C library's words for an error number.
+  /// The C library's words for an error number, but for that of `RegularFile`: nothing here seeks.
   package static func words(for errno: CInt) -> String {
+    if errno == ESPIPE { return "not a regular file" }
     // SAFETY: strerror gives a terminated string that both C libraries keep per thread or for ever; it is
     // copied at once.
     guard let text = unsafe strerror(errno) else { return "error \(errno)" }

@@ -56,7 +56,15 @@ extension TLSContext {
     throw TLSError(.configuration, "no trusted certificates: tried \(tried.joined(separator: ", "))")
   }
 
+  /// A C string ends at a NUL: what stands before it would be believed instead.
+  private func checkPath(_ path: String) throws(TLSError) {
+    guard !path.utf8.contains(0) else {
+      throw TLSError(.configuration, "no trusted certificates: there is a NUL in the path \(path)")
+    }
+  }
+
   private func load(directory path: String) throws(TLSError) {
+    try checkPath(path)
     guard isDirectory(path) else {
       throw TLSError(.configuration, "no trusted certificates: the directory \(path) cannot be read")
     }
@@ -67,6 +75,7 @@ extension TLSContext {
   }
 
   private func load(file path: String) throws(TLSError) {
+    try checkPath(path)
     // SAFETY: the BIO is ours until freed.
     guard let bio = unsafe BIO_new_file(path, "r") else {
       throw TLSError.configuration("no trusted certificates: the file \(path) cannot be read")

@@ -5,8 +5,8 @@
 //   /mjpeg?n=N&size=S&fps=F&cl=1   N parts of S bytes, F a second (0: as fast as they are taken), with or without a
 //                                  Content-Length each; X-Timestamp-Ns is CLOCK_MONOTONIC just before the part's send
 //   /idle?size=S                   one part, then silence until the client goes
-//   /away, /login                  for the programs of Tests/Consumer: a redirect to another host; /small for who
-//                                  answers the challenge
+//   /away, /login, /put, /kept     for the programs of Tests/Consumer: a redirect to another host; /small for who
+//                                  answers the challenge; /small for who sends a body with a length; what may be cached
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -26,6 +26,7 @@
 enum { BLOCK = 1 << 20, REQUEST_MAX = 16384 };
 static char block[BLOCK];
 static const char AWAY[] = "HTTP/1.1 302 Found\r\nLocation: http://elsewhere.invalid/\r\nContent-Length: 0\r\n\r\n";
+static const char KEPT[] = "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: 4\r\n\r\nkept";
 static const char CHALLENGE[] =
     "HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Basic realm=\"here\"\r\nContent-Length: 0\r\n\r\n";
 static const char LOGIN[] = "\r\nAuthorization: Basic Z3Vlc3Q6c2VjcmV0\r\n";  // guest:secret
@@ -113,6 +114,19 @@ static void serve_parts(int fd, const char *request, int idle) {
   }
 }
 
+// Takes a body of a length that the head names, what came with the head among it.
+static int take_body(int fd, const char *request, const char *body, size_t held) {
+  const char *field = strstr(request, "\r\nContent-Length: ");
+  long rest = field ? atol(field + 18) : 0;
+  char piece[16384];
+  for (rest -= (long)(held - (size_t)(body - request)); rest > 0;) {
+    ssize_t got = recv(fd, piece, rest < (long)sizeof piece ? (size_t)rest : sizeof piece, 0);
+    if (got <= 0) return 0;
+    rest -= got;
+  }
+  return 1;
+}
+
 static void *serve(void *argument) {
   int fd = (int)(intptr_t)argument, one = 1;
   setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
@@ -137,6 +151,8 @@ static void *serve(void *argument) {
     else if (!strncmp(path, "/mjpeg", 6)) serve_parts(fd, request, 0);
     else if (!strncmp(path, "/idle", 5)) serve_parts(fd, request, 1);
     else if (!strncmp(path, "/away", 5)) more = send_all(fd, AWAY, sizeof AWAY - 1);
+    else if (!strncmp(path, "/kept", 5)) more = send_all(fd, KEPT, sizeof KEPT - 1);
+    else if (!strncmp(path, "/put", 4)) more = take_body(fd, request, end + 4, held) && serve_bytes(fd, 100);
     else if (!strncmp(path, "/login", 6))
       more = strstr(request, LOGIN) ? serve_bytes(fd, 100) : send_all(fd, CHALLENGE, sizeof CHALLENGE - 1);
     if (!more || strstr(request, "\r\nConnection: close\r\n")) break;

@@ -43,7 +43,7 @@ struct FetchOptionsTests {
       "--record", "r", "--record-secrets", "--unix-socket", "s", "-d", "x=1", "--data", "@file")
     #expect(read.urls == ["u"])
     #expect(read.outputs == ["f"])
-    #expect(read.effectiveMethod == "PUT")
+    #expect(read.effectiveMethod(isUpload: false) == "PUT")
     #expect(
       read.fieldEdits == [
         .set(name: "A", value: "b"), .set(name: "C", value: ""), .remove(name: "D"), .file("h"),
@@ -60,10 +60,21 @@ struct FetchOptionsTests {
   }
 
   @Test func methodFollowsFromTheFlags() throws {
-    #expect(try options("u").effectiveMethod == "GET")
-    #expect(try options("u", "-I").effectiveMethod == "HEAD")
-    #expect(try options("u", "-d", "").effectiveMethod == "POST")
-    #expect(try options("u", "-I", "-X", "GET").effectiveMethod == "GET")
+    #expect(try options("u", "-T", "f").effectiveMethod(isUpload: true) == "PUT")
+    #expect(try options("u", "-T", "f", "-XPOST").effectiveMethod(isUpload: true) == "POST")
+    #expect(try options("u").effectiveMethod(isUpload: false) == "GET")
+    #expect(try options("u", "-I").effectiveMethod(isUpload: false) == "HEAD")
+    #expect(try options("u", "-d", "").effectiveMethod(isUpload: false) == "POST")
+    #expect(try options("u", "-I", "-X", "GET").effectiveMethod(isUpload: false) == "GET")
+  }
+
+  @Test func readsTheFlagsOfUploads() throws {
+    let read = try options("u", "v", "-T", "f", "--expect100-timeout", "0.5", "-0", "-T", "g")
+    #expect(read.uploads == ["f", "g"])
+    #expect(read.expectTimeout == .milliseconds(500))
+    #expect(read.usesHTTP10)
+    #expect(
+      try options("u", "--http1.0", "--upload-file=f", "--expect100-timeout", "0").expectTimeout == .zero)
   }
 
   @Test func zeroIsNoLimitOfItsOwn() throws {
@@ -93,6 +104,10 @@ struct FetchOptionsTests {
     (["u", "-m", "-1"], "seconds"),
     (["u", "-m", "inf"], "seconds"), (["u", "-H", "novalue"], "-H takes"), (["u", "--events=all"], "=body"),
     (["u", "--events", "-o", "-"], "standard output"), (["u", "-X", ""], "-X needs"),
+    (["u", "-T", "a", "-T", "b"], "2 files to send for 1 URL"), (["u", "-T", "a", "-d", "x"], "choose one"),
+    (["u", "-I", "-T", "a"], "choose one"), (["u", "-0", "-T", "-"], "HTTP/1.0"),
+    (["u", "--record", "f", "-T", "-"], "-T a file"), (["u", "v", "-T", "-", "-T", "-"], "once"),
+    (["u", "--expect100-timeout", "x"], "seconds"),
     (["u", "--record", "-"], "-o FILE"), (["u", "--record", "-", "-o", "-"], "-o FILE"),
   ])
   func saysWhatIsWrong(_ words: [String], _ part: String) {

@@ -56,6 +56,25 @@ struct FetchCommandTests {
     #expect(["a", "b", "c"].map { trial.contents($0) } == ["one", "two", ""])
   }
 
+  @Test func fileAndDataURLsAreFetchedAsCurlDoes() throws {
+    let trial = try FetchTrial()
+    _ = FileManager.default.createFile(atPath: trial.folder + "/in.txt", contents: Data("hello".utf8))
+    let (file, out) = ("file://\(trial.folder)/in.txt", ["-o", trial.folder + "/out"])
+    for (url, body) in [(file, "hello"), ("data:,hi", "hi"), ("data:;base64,aGk", "hi")] {
+      #expect(try trial.fetch([url] + out) == .finished)
+      #expect(trial.contents("out") == body)
+    }
+    #expect(try trial.fetch(["-I", file] + out) == .finished)
+    #expect(trial.contents("out") == "Content-Type: text/plain\r\nContent-Length: 5\r\n\r\n")
+    for (url, status) in [
+      ("file://\(trial.folder)/none", ExitCode.cannotReadFileURL),
+      ("file://\(trial.folder)", .cannotReadFileURL),
+      ("file://elsewhere/x", .badURL), ("data:x", .badURL),
+    ] { #expect(try trial.fetch(["-s", url] + out) == status) }
+    let moved = try trial.serve("HTTP/1.1 302 Found\r\nLocation: \(file)\r\nContent-Length: 0\r\n\r\n")
+    #expect(try trial.fetch(["-s", "-L", moved] + out) == .unsupportedScheme)
+  }
+
   @Test func aFailureIsTheExitStatusAndTheOthersGoOn() throws {
     let trial = try FetchTrial()
     let missing = try trial.serve(Self.answer("no", status: "404 Not Found"))

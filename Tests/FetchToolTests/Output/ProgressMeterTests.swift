@@ -16,6 +16,20 @@ struct ProgressMeterTests {
     #expect(meter.line(label: "", at: 4, columns: 80).contains("100%"))
   }
 
+  @Test func countsWhatIsSentUntilTheAnswerIsThere() {
+    var meter = ProgressMeter()
+    meter.sent(1024, of: 4096)
+    #expect(
+      meter.line(label: "", at: 2, columns: 80).hasSuffix(
+        "]  25%  sent 1.0 KiB of 4.0 KiB  512 B/s  0:06 left"))
+    meter.sent(2048, of: -1)
+    #expect(meter.line(label: "", at: 4, columns: 80) == "sent 2.0 KiB  512 B/s")
+    meter.received(512)
+    #expect(meter.line(label: "", at: 6, columns: 80).hasPrefix("512 B  256 B/s"))
+    meter.sent(4096, of: 4096)
+    #expect(meter.line(label: "", at: 7, columns: 80).hasPrefix("512 B  "))
+  }
+
   @Test func anEndedLoadHasNoTimeLeft() {
     var meter = ProgressMeter()
     meter.expected = 4096
@@ -36,9 +50,11 @@ struct ProgressMeterTests {
     var meter = ProgressMeter()
     meter.isStream = true
     _ = meter.line(label: "", at: 0, columns: 80)
-    for _ in 1...10 { meter.finishedFrame() }
+    for frame in 1...10 { meter.finishedFrame(205, at: Double(frame) / 5) }
     meter.received(2048)
-    #expect(meter.line(label: "", at: 2, columns: 80) == "10 frames  5.0 frames/s  2.0 KiB  1.0 KiB/s")
+    let line = "10 frames  5.0 frames/s  2.0 KiB  8.2 kbit/s"
+    #expect(meter.line(label: "", at: 2, columns: 50) == line)
+    #expect(meter.line(label: "", at: 2, columns: 80) == line + "  205 B each  jitter 0.0 ms")
     for second in 3...20 { _ = meter.line(label: "", at: Double(second), columns: 80) }
     #expect(meter.line(label: "", at: 21, columns: 80).contains("0.0 frames/s"))
   }
@@ -53,4 +69,30 @@ struct ProgressMeterTests {
     (0.2, "0:01"), (59.5, "1:00"), (3599, "59:59"), (3723, "1:02:03"), (.infinity, "more than 100 hours"),
   ])
   func clocks(_ seconds: Double, _ text: String) { #expect(ProgressMeter.clock(seconds) == text) }
+
+  @Test("frames: size, jitter, and latency where there is a stamp")
+  func frames() {
+    var meter = FrameMeter()
+    #expect(meter.columns == [])
+    meter.completed(2048, at: 1, latency: nil)
+    #expect(meter.columns == ["2.0 KiB each"])
+    meter.completed(2048, at: 1.1, latency: 0.0123)
+    #expect(meter.columns == ["2.0 KiB each", "latency 12 ms"])
+    // The third interval is 16 ms longer than the second.
+    meter.completed(1024, at: 1.216, latency: nil)
+    #expect(meter.columns == ["1.0 KiB each", "jitter 16 ms"])
+    // It fades by a sixteenth with each even interval.
+    meter.completed(1024, at: 1.332, latency: nil)
+    #expect(meter.columns == ["1.0 KiB each", "jitter 15 ms"])
+  }
+
+  @Test(
+    arguments: [
+      ("1700000000.250", 0.75), ("1700000001", 0), ("1700000001.5", nil), ("1600000000.0", nil), ("now", nil),
+      ("nan", nil),
+      ("", nil), (nil, nil),
+    ] as [(String?, Double?)])
+  func stamps(_ stamp: String?, _ latency: Double?) {
+    #expect(FrameMeter.latency(stamp: stamp, now: 1_700_000_001) == latency)
+  }
 }

@@ -1,28 +1,13 @@
 import FetchTool
-import FoundationEssentials
 import GannetSockets
+import TestSupport
 import Testing
 
-/// The recordings under `Fixtures`, found from this file's own place.
-enum Fixtures {
-  static let folder = #filePath.split(separator: "/").dropLast(4).map { "/" + $0 }.joined() + "/Fixtures"
-
-  /// Names of the `.wire` files, from the folder on and without their ending, in order.
-  static let names: [String] = {
-    let paths = (try? FileManager.default.subpathsOfDirectory(atPath: folder)) ?? []
-    return paths.filter { $0.hasSuffix(".wire") }.map { String($0.dropLast(5)) }.sorted()
-  }()
-
-  static func bytes(_ name: String) throws -> [UInt8] {
-    Array(try #require(FileManager.default.contents(atPath: folder + "/" + name)))
-  }
-}
-
-@Suite("Fixtures: every recording gives its events at every cut")
+@Suite("Fixtures: every recording gives its events at every cut", .longWork)
 struct FixtureTests {
   @Test(arguments: Fixtures.names)
   func replays(_ name: String) throws {
-    let recording = try RecordingParser.parse(try Fixtures.bytes(name + ".wire"))
+    let recording = try Fixtures.recording(name)
     let expected = String(decoding: try Fixtures.bytes(name + ".events"), as: UTF8.self)
       .split(separator: "\n").map(String.init)
     let loop = EventLoop.current
@@ -49,7 +34,7 @@ struct FixtureTests {
   /// Hosts and ports are the listener's then, as is the scheme.
   @Test(arguments: Fixtures.names)
   func areServed(_ name: String) throws {
-    let recording = try RecordingParser.parse(try Fixtures.bytes(name + ".wire"))
+    let recording = try Fixtures.recording(name)
     let first = try #require(recording.connections.first)
     let loop = EventLoop.current
     let server = try PlaybackServer(recording, on: loop)
@@ -67,7 +52,7 @@ struct FixtureTests {
 
   @Test func areWrittenAsTheyAreRead() throws {
     for name in Fixtures.names {
-      let recording = try RecordingParser.parse(try Fixtures.bytes(name + ".wire"))
+      let recording = try Fixtures.recording(name)
       #expect(try RecordingParser.parse(RecordingWriter.file(of: recording)) == recording, "\(name)")
     }
   }

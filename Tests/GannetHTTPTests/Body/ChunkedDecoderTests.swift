@@ -76,6 +76,64 @@ struct ChunkedDecoderTests {
     Row("", "error field-count at 9").check(Decoders.chunked(Array("0\r\nA:b\r\nC:d".utf8), limits: limits))
   }
 
+  @Test("the limit on one chunk's extensions: all between the size and the line's end")
+  func extensionLimit() {
+    var limits = Limits()
+    limits.chunkExtensionBytes = 4
+    Row("", "data x").check(Decoders.chunked(Array("1;a=b\r\nx".utf8), limits: limits))
+    Row("", "data xy | end []").check(
+      Decoders.chunked(Array("1;a=b\r\nx\r\n0001 \t;b\r\ny\r\n0;abc\r\n\r\n".utf8), limits: limits))
+    for (line, offset) in [
+      ("1;a=bc", 5), ("00001    \t", 9), ("1;\"ab\"", 5), ("1;\"\\\"\"", 5), ("1 ; ;\n", 5),
+    ] {
+      let outcome = Decoders.chunked(Array("\(line)\r\nx".utf8), limits: limits)
+      Row("", "error chunk-extension-size at \(offset)").check(outcome)
+      #expect(outcome.whole.error?.reason.contains("chunkExtensionBytes") == true)
+    }
+  }
+
+  @Test("the limit on the extensions of all chunks: what their data does not pay for")
+  func extensionTotal() {
+    var limits = Limits()
+    limits.chunkExtensionTotalBytes = 6
+    // A line of 22 bytes before its LF: 16 are free, one more for the byte of data, five are left.
+    let chunk = "1;45678901234567890ab\r\nx\r\n"
+    Row("", "data x").check(Decoders.chunked(Array(chunk.utf8), limits: limits))
+    Row("", "data x | error chunk-extension-total at 44").check(
+      Decoders.chunked(Array((chunk + chunk).utf8), limits: limits))
+    limits.chunkExtensionTotalBytes = 10
+    Row("", "data xx | end []").check(
+      Decoders.chunked(Array((chunk + chunk + "0\r\n\r\n").utf8), limits: limits))
+    limits.chunkExtensionTotalBytes = 0
+    // Data pays for as much as there is of it; leading zeros and blanks count too.
+    let paid = String(repeating: "x", count: 5)
+    Row("", "data \(paid) | end []").check(
+      Decoders.chunked(Array("5;45678901234567890a\r\n\(paid)\r\n0\r\n\r\n".utf8), limits: limits))
+    Row("", "error chunk-extension-total at 21").check(
+      Decoders.chunked(Array("5;45678901234567890ab\r\n\(paid)".utf8), limits: limits))
+    Row("", "error chunk-extension-total at 16").check(
+      Decoders.chunked(Array("00000000000000001\r\nx".utf8), limits: limits))
+    Row("", "error chunk-extension-total at 16").check(
+      Decoders.chunked(Array("0               \r\n".utf8), limits: limits))
+  }
+
+  @Test("one decoder for one body after the other")
+  func restart() throws {
+    var decoder = ChunkedDecoder()
+    for body in ["5;x\r\nhel", "2\r\nab\r\n0\r\nA: b\r\n\r\n", "0\r\nA: ", "1 \r\nx\r\n0\r\n\r\n"] {
+      decoder.restart()
+      var consumed = 0
+      let bytes = Array(body.utf8)
+      while consumed < bytes.count {
+        consumed += try decoder.step(bytes.span.extracting(consumed...)).consumed
+      }
+    }
+    decoder.restart()
+    #expect(!decoder.hasAllData)
+    let error = #expect(throws: SyntaxError.self) { try decoder.step(Array("1\rx".utf8).span) }
+    #expect(error?.offset == 2 && error?.byte == 0x78)
+  }
+
   @Test("all data is known once the last chunk's line has been read")
   func allData() throws {
     var decoder = ChunkedDecoder()

@@ -24,4 +24,17 @@ struct ChunkedEncoderTests {
     }
     #expect(output.isEmpty)
   }
+
+  @Test(
+    "fields that are no trailers",
+    arguments: ["Content-Length", "transfer-encoding", "HOST", "Trailer", "TE"])
+  func refusesWhatComesTooLate(_ name: String) {
+    var output: [UInt8] = []
+    let error = #expect(throws: RequestError.self) {
+      try ChunkedEncoder().appendEnd(trailers: FieldList([(name: name, value: "1")]), to: &output)
+    }
+    #expect(error?.part == .trailer)
+    #expect(error?.reason.hasSuffix("cannot be sent as a trailer") == true)
+    #expect(output.isEmpty)
+  }
 }

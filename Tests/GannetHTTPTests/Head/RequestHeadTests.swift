@@ -16,6 +16,15 @@ struct RequestHeadTests {
         == "beforeGET /a?b=c HTTP/1.1\r\nHost: example.com\r\nX-a: \r\nx-A: caf\u{E9}\t!\r\n\r\n")
   }
 
+  @Test("HTTP/1.0 for old devices")
+  func old() throws {
+    var output: [UInt8] = []
+    try RequestHead(method: "GET", target: "/", fields: ["A": "b"], minorVersion: 0).append(to: &output)
+    #expect(Bytes.text(output) == "GET / HTTP/1.0\r\nA: b\r\n\r\n")
+    let writer = try RequestHeadWriter(method: "GET", target: "/", minorVersion: 0, reserving: 10)
+    #expect(Bytes.text(writer.finish()) == "GET / HTTP/1.0\r\n\r\n")
+  }
+
   struct Refused: Sendable, CustomTestStringConvertible {
     var method = "GET"
     var target = "/"

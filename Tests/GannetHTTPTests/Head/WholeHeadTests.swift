@@ -2,16 +2,28 @@ import GannetHTTP
 import TestSupport
 import Testing
 
-/// The one-pass parser of whole heads and the byte-by-byte decoder must be the same function.
-@Suite("Whole heads")
+/// The one-pass parser of whole heads, the decoder that takes whole lines, and the one that goes byte by byte must be the
+/// same function.
+@Suite("Whole heads", .longWork)
 struct WholeHeadTests {
-  /// What a decoder makes of `bytes` given in one piece, with the places that later errors name.
-  static func outcome(_ bytes: [UInt8], limits: Limits, takesWholeHeads: Bool) -> String {
-    var decoder = ResponseHeadDecoder(limits: limits, takesWholeHeads: takesWholeHeads)
+  /// How the bytes are given, and which way a decoder may take.
+  enum Way { case wholeHead, wholeLines, byteByByte }
+
+  /// What a decoder makes of `bytes`, with the places that later errors name.
+  static func outcome(_ bytes: [UInt8], limits: Limits, _ way: Way) -> String {
+    var decoder = ResponseHeadDecoder(limits: limits, takesWholeHeads: way == .wholeHead)
     do {
-      let (consumed, head) = try decoder.step(bytes.span)
+      var consumed = 0
+      var head: ResponseHead?
+      let length = way == .byteByByte ? 1 : bytes.count
+      while consumed < bytes.count, head == nil {
+        let piece = bytes.span.extracting(consumed..<consumed + length)
+        let step = try decoder.step(piece)
+        consumed += step.consumed
+        head = step.head
+      }
       guard let head else { return "consumed \(consumed) \(decoder.isIdle)" }
-      var text = "consumed \(consumed) \(Decoders.describe(head))"
+      var text = "consumed \(consumed) \(Decoders.describe(head)) \(head.tolerated)"
       do {
         text += " \(try BodyFraming.decide(for: head, answering: "GET"))"
       } catch {
@@ -24,10 +36,12 @@ struct WholeHeadTests {
   }
 
   static func expectSame(_ bytes: [UInt8], limits: Limits = Limits()) {
-    let fast = outcome(bytes, limits: limits, takesWholeHeads: true)
-    let slow = outcome(bytes, limits: limits, takesWholeHeads: false)
-    if fast != slow {
-      Issue.record("\(Bytes.text(bytes).debugDescription): \(fast) but byte by byte \(slow)")
+    let slow = outcome(bytes, limits: limits, .byteByByte)
+    for way in [Way.wholeHead, .wholeLines] {
+      let fast = outcome(bytes, limits: limits, way)
+      if fast != slow {
+        Issue.record("\(Bytes.text(bytes).debugDescription): \(way) \(fast) but byte by byte \(slow)")
+      }
     }
   }
 
@@ -49,9 +63,26 @@ struct WholeHeadTests {
         limits.headBytes = limit
         Self.expectSame(bytes, limits: limits)
         limits = Limits()
+        limits.lineBytes = limit
+        Self.expectSame(bytes, limits: limits)
+        limits = Limits()
         limits.fieldCount = limit
         if limit < 8 { Self.expectSame(bytes, limits: limits) }
       }
+    }
+  }
+
+  @Test("of many fields, at limits, and with names and values across blocks of 64 bytes")
+  func long() {
+    for length in 0...140 {
+      let name = String(repeating: "n", count: length) + "_x"
+      let value = String(repeating: "v\t", count: length)
+      Self.expectSame(Array("HTTP/1.1 200 OK\r\n\(name): \(value)\r\nB: c\r\n\r\n".utf8))
+      Self.expectSame(Array("HTTP/1.1 200 OK\n\(name):\(value)\nB: c\n\n".utf8))
+    }
+    for count in [31, 32, 33, 128, 129, 499, 500, 501] {
+      let fields = (0..<count).map { "Field-\($0): value \($0)\r\n" }.joined()
+      Self.expectSame(Array("HTTP/1.1 200 OK\r\n\(fields)\r\nrest".utf8))
     }
   }
 

@@ -195,6 +195,20 @@ struct HTTPURLTests {
     #expect(error?.reason.isEmpty == false)
   }
 
+  /// RFC 9112 section 3.2.
+  @Test(
+    "the forms of a request's target",
+    arguments: [
+      ("http://u:p@H:80/a?b#c", "/a?b", "http://h/a?b", "h:80"), ("http://h", "/", "http://h/", "h:80"),
+      ("https://h:8443/x", "/x", "https://h:8443/x", "h:8443"), ("https://h/?", "/?", "https://h/?", "h:443"),
+      ("http://[::1]/", "/", "http://[::1]/", "[::1]:80"),
+      ("http://[::1]:81/", "/", "http://[::1]:81/", "[::1]:81"),
+    ])
+  func targets(_ text: String, _ origin: String, _ absolute: String, _ authority: String) throws {
+    let url = try HTTPURL(text).canonical
+    #expect(TargetForm.allCases.map { url.target(in: $0) } == [origin, absolute, authority])
+  }
+
   @Test("the longest text is accepted, one byte more is not")
   func longest() throws {
     let start = "http://h/"

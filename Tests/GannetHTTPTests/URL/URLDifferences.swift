@@ -7,9 +7,9 @@ enum URLDifference: String, Comparable {
   /// RFC 3986 decides which characters are encoded: what it allows stays as it is, what it doesn't is
   /// encoded.
   case encoding
-  /// A host that isn't ASCII needs the IDNA tables, which are not part of this layer.
+  /// A host that isn't ASCII needs an encoder, and the row was run without one.
   case nonASCIIHost
-  /// A caller's text with control characters is refused (docs/TOLERANCES.md); a server's is repaired as in the
+  /// A caller's text with control characters is refused (docs/CONFORMANCE.md); a server's is repaired as in the
   /// standard.
   case control
   /// A caller's `http:/x`, `http:x` and `http:///x` have no host (docs/CONTRACT.md, rule 1).
@@ -52,10 +52,13 @@ struct URLTally {
 }
 
 /// The canonical form of a text, read at a base when there is one, or why there is none.
-func urlOutcome(_ input: String, at base: String? = nil) -> Result<HTTPURL, URLSyntaxError> {
+func urlOutcome(
+  _ input: String, at base: String? = nil, _ encoder: HostNameEncoder? = nil
+) -> Result<HTTPURL, URLSyntaxError> {
   do throws(URLSyntaxError) {
-    guard let base else { return .success(try HTTPURL(input).canonical) }
-    return .success(try HTTPURL(base).resolving(input))
+    guard let base else { return .success(try HTTPURL(input, encodingHostsWith: encoder).canonical) }
+    return .success(
+      try HTTPURL(base, encodingHostsWith: encoder).resolving(input, encodingHostsWith: encoder))
   } catch {
     return .failure(error)
   }
@@ -93,4 +96,11 @@ func differOnlyInEncoding(_ ours: String, _ theirs: String) -> Bool {
       let character = Character(Unicode.Scalar($0))
       return marks.contains($0) || character.isASCII && (character.isLetter || character.isNumber)
     }
+}
+
+extension [URLDifference: Int] {
+  /// With so many of another difference, when there are any.
+  func adding(_ difference: URLDifference, _ count: Int) -> Self {
+    count == 0 ? self : merging([difference: count], uniquingKeysWith: +)
+  }
 }

@@ -34,9 +34,13 @@ struct HTTPDateTests {
       "Sun, 06 Nov 19945 08:49:37 GMT", "Sun, 06 Nov 194 08:49:37 GMT", "Sun, 06 Nov 1994 08:49:37 GMT GMT",
       "Sun, 06 Nov 1994 08:49:37 XYZ", "Sun, Sun, 06 Nov 1994 08:49:37", "06 Nov Dec 1994 08:49:37",
       "06--Nov-94 08:49:37", "06 07 Nov 1994 08:49:37 08:49:37", "Sun, 06 Nov 0000 08:49:37 GMT",
-      "Sun, 06 Nov 1994 08:49:37 +02", String(repeating: ",", count: 100_000),
+      "Sun, 06 Nov 1994 08:49:37 +02",
     ])
   func refuses(text: String) { #expect(HTTPDate(text) == nil) }
+
+  @Test("a long text is refused") func refusesALongText() {
+    #expect(HTTPDate(String(repeating: ",", count: 100_000)) == nil)
+  }
 
   @Test("written, and read back, over every kind of year")
   func roundTrip() {

@@ -3,7 +3,9 @@ import TestSupport
 import Testing
 
 /// The fields of other parsers' tests of requests, read as a response's. Each row runs at every cut.
-@Suite("vectors: fields of requests", .enabled(if: VectorFile.areAvailable, "GANNET_VECTORS is not set"))
+@Suite(
+  "vectors: fields of requests", .longWork,
+  .enabled(if: VectorFile.areAvailable, "GANNET_VECTORS is not set"))
 struct RequestFieldVectorTests {
   /// The input with its first line replaced by a status line, or nil when it has no line after that.
   static func asResponse(_ input: [UInt8]) -> [UInt8]? {

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Whole responses of other parsers' tests. Each row runs at every cut.
-@Suite("vectors: responses", .enabled(if: VectorFile.areAvailable, "GANNET_VECTORS is not set"))
+@Suite("vectors: responses", .enabled(if: VectorFile.areAvailable, "GANNET_VECTORS is not set"), .longWork)
 struct ResponseVectorTests {
   typealias Reading = ResponseReader.Reading
 
@@ -53,7 +53,7 @@ struct ResponseVectorTests {
     return String(fieldText: bytes.span)
   }
 
-  static let tolerated = "a tolerance of ours (docs/TOLERANCES.md)"
+  static let tolerated = "a tolerance of ours (docs/CONFORMANCE.md)"
   static let strict = "a leniency that we don't have"
 
   @Test("llhttp")

@@ -2,7 +2,7 @@ import GannetHTTP
 import TestSupport
 import Testing
 
-@Suite("vectors: whole heads", .enabled(if: VectorFile.areAvailable, "GANNET_VECTORS is not set"))
+@Suite("vectors: whole heads", .enabled(if: VectorFile.areAvailable, "GANNET_VECTORS is not set"), .longWork)
 struct WholeHeadVectorTests {
   static let files = [
     "chromium-response-headers", "go-response", "h11-framing", "http-parser-response", "llhttp-request",

@@ -43,7 +43,7 @@ import Testing
     _ = release(&pool, first, until: 10)
     #expect(request(&pool, 2, limit: 1, at: 9) == [.serve(2, with: first)])
     _ = release(&pool, first, until: 20)
-    #expect(request(&pool, 3, limit: 1, at: 20) == [.close(first), .open(id(2, at: 0), for: 3)])
+    #expect(request(&pool, 3, limit: 1, at: 20) == [.close(first, .timeOver), .open(id(2, at: 0), for: 3)])
     #expect(pool.connectionCount == 1)
   }
 
@@ -87,7 +87,8 @@ import Testing
     var pool = Machine()
     _ = request(&pool, 1, limit: 1)
     _ = release(&pool, first)
-    #expect(request(&pool, 2, limit: 1, fresh: true) == [.close(first), .open(id(2, at: 0), for: 2)])
+    #expect(
+      request(&pool, 2, limit: 1, fresh: true) == [.close(first, .placeNeeded), .open(id(2, at: 0), for: 2)])
     #expect(pool.connectionCount == 1)
   }
 
@@ -114,7 +115,7 @@ import Testing
     pool.expired(at: later(9), into: &actions)
     #expect(actions == [])
     pool.expired(at: later(10), into: &actions)
-    #expect(actions == [.close(first)])
+    #expect(actions == [.close(first, .timeOver)])
     #expect(pool.nextExpiry == later(20))
     #expect(request(&pool, 3) == [.serve(3, with: second)])
   }
@@ -157,7 +158,7 @@ import Testing
     for host in 1...3 { _ = request(&pool, UInt64(host), "host\(host)") }
     #expect(release(&pool, first, until: 30) == [])
     #expect(release(&pool, second, until: 10) == [])
-    #expect(release(&pool, id(3, at: 2), until: 20) == [.close(second)])
+    #expect(release(&pool, id(3, at: 2), until: 20) == [.close(second, .placeNeeded)])
     #expect(pool.connectionCount == 2)
     // A connection that serves again, or closes, is idle no more.
     #expect(request(&pool, 4, "host1") == [.serve(4, with: first)])

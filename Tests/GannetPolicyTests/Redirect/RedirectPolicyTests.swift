@@ -220,4 +220,13 @@ struct RedirectPolicyTests {
     #expect(same.fields == FieldList(fields))
     #expect(try !follow(try request("http://a/"), 302, "https://a/").isDowngrade)
   }
+
+  @Test("the bytes of a field stay as they are")
+  func bytes() throws {
+    var request = try request("http://a/")
+    let value: [UInt8] = [0x63, 0xE9]
+    request.fields.append(name: Array("X-Latin".utf8).span, value: value.span)
+    let redirect = try follow(request, 302, "/b")
+    #expect(redirect.fields == request.fields)
+  }
 }

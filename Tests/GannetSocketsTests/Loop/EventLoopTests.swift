@@ -62,6 +62,21 @@ import Testing
     loop.release()
   }
 
+  @Test func aDeadlineThatHasPassedGivesOneTurn() throws {
+    let loop = try EventLoop()
+    let log = Log()
+    loop.retain()
+    let timer = loop.makeTimer { _ in log.add("timer") }
+    timer.schedule(at: .now - .seconds(1))
+    loop.handle.post { loop in
+      log.add("job")
+      loop.makeTimer { _ in log.add("never") }.schedule(at: .now + .seconds(100))
+    }
+    loop.run(until: .now - .seconds(1))
+    #expect(log.entries == ["timer", "job"])
+    loop.release()
+  }
+
   @Test func stopEndsRunForeverFromAnotherThread() throws {
     let loop = try EventLoop()
     let handle = loop.handle

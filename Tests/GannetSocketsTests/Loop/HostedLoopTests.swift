@@ -44,6 +44,25 @@ import Testing
     #expect(!Self.isReadable(loop))
   }
 
+  @Test func timeThatIsLetPassMakesTimersDue() throws {
+    let loop = try Self.make()
+    let log = Log()
+    let begun = loop.now
+    let (first, second) = (
+      loop.makeTimer { _ in log.add("first") }, loop.makeTimer { _ in log.add("second") }
+    )
+    first.schedule(at: begun + .seconds(100))
+    second.schedule(at: begun + .seconds(3000))
+    loop.advance(by: .seconds(200))
+    #expect(loop.now >= begun + .seconds(200))
+    #expect(Self.host(loop) { !log.entries.isEmpty })
+    #expect(log.entries == ["first"])
+    #expect(!Self.isReadable(loop))
+    // The alarm follows the loop's own clock.
+    loop.advance(by: second.deadline.map { $0.instant - loop.now - .milliseconds(20) } ?? .zero)
+    #expect(Self.host(loop) { log.entries.count == 2 })
+  }
+
   @Test func jobsThatPostJobsComeBackInALaterTurn() throws {
     let loop = try Self.make()
     let log = Log()
@@ -73,9 +92,10 @@ import Testing
     let (first, second) = (
       loop.makeTimer { _ in fired.append("first") }, loop.makeTimer { _ in fired.append("second") }
     )
-    second.schedule(at: .now + .milliseconds(6))
-    first.schedule(at: .now + .milliseconds(3))
-    first.schedule(at: .now + .milliseconds(4))
+    let begun = ContinuousClock.now
+    second.schedule(at: begun + .milliseconds(6))
+    first.schedule(at: begun + .milliseconds(3))
+    first.schedule(at: begun + .milliseconds(4))
     #expect(Self.host(loop) { fired.count == 2 })
     #expect(fired == ["first", "second"])
     loop.poll()

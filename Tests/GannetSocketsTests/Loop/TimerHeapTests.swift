@@ -1,10 +1,9 @@
 import GannetSockets
+import TestSupport
 import Testing
 
-@Suite("TimerHeap") struct TimerHeapTests {
-  /// Virtual time: milliseconds after some instant.
-  static let zero = ContinuousClock.now
-  static func at(_ milliseconds: Int) -> ContinuousClock.Instant { zero + .milliseconds(milliseconds) }
+@Suite("TimerHeap", .longWork) struct TimerHeapTests {
+  static func at(_ milliseconds: Int) -> LoopTime { LoopTime(nanoseconds: Int64(milliseconds) * 1_000_000) }
 
   /// The slots that are due, in the order they come.
   static func due(_ heap: inout TimerHeap, at milliseconds: Int) -> [Int] {

@@ -5,8 +5,13 @@ import Testing
 struct RecordingWriterTests {
   @Test(arguments: [
     ("Authorization: Basic dTpw", "Authorization: Basic ****", true),
-    ("proxy-authorization:Digest a=\"b\", c=d", "proxy-authorization:Digest ****** ***", true),
+    ("proxy-authorization:Digest a=\"b\", c=d", "proxy-authorization:Digest **********", true),
     ("Authorization: token", "Authorization: *****", true),
+    (
+      "Authentication-Info: qop=auth, RspAuth=\"0a1b\", nextnonce=\"n\"",
+      "Authentication-Info: qop=auth, RspAuth=\"****\", nextnonce=\"n\"", true
+    ),
+    ("Proxy-Authentication-Info: rspauth = 0a1b", "Proxy-Authentication-Info: rspauth = ****", true),
     ("Cookie: a=b; cc=dd;e", "Cookie: a=*; cc=**;*", true),
     ("Set-Cookie: id=12=3; Path=/; HttpOnly", "Set-Cookie: id=****; Path=/; HttpOnly", true),
     ("Set-Cookie: bare; Path=/", "Set-Cookie: ****; Path=/", true),
@@ -23,10 +28,14 @@ struct RecordingWriterTests {
 
   @Test func showsAPersonNoLengths() {
     var continues = false
-    let lines = ["Cookie: a=bcdef; g=h", " i=jk", "Accept: */*"].map {
+    let lines = [
+      "Cookie: a=bcdef; g=h", " i=jk", "Accept: */*",
+      "Authorization: Digest username*=UTF-8''a%20b, realm=\"a * b\", nc=00000001",
+    ].map {
       SecretMask.veiled(headLine: Array($0.utf8), isContinuation: &continues)
     }
-    #expect(lines == ["Cookie: a=***; g=***", " ***", "Accept: */*"])
+    #expect(
+      lines == ["Cookie: a=***; g=***", " ***", "Accept: */*", "Authorization: Digest ***"])
   }
 
   static let request =

@@ -38,6 +38,9 @@ import Testing
     plan.receiveEnds = (after, .failure(errno: ECONNRESET))
     let (others, failure) = Self.read("hello", plan: plan)
     #expect(others.joined() == String("hello".prefix(after)) && failure == .failed(ECONNRESET))
+    plan.receiveEnds = (after, .silence)
+    let (heard, silence) = Self.read("hello", plan: plan)
+    #expect(heard.joined() == String("hello".prefix(after)) && silence == .wouldBlock)
   }
 
   @Test func wouldBlocksAreAnnouncedAgain() {

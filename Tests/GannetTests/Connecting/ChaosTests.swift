@@ -5,9 +5,9 @@ import Testing
 
 /// Random servers, random faults, and a delegate that does random things in its callbacks: whatever happens, each load
 /// ends once, and nothing comes after its end or its cancel. A failure's seed gives it again.
-@Suite struct ChaosTests {
+@Suite(.longWork) struct ChaosTests {
   /// What servers say, well or badly.
-  private static let fragments: [String] = [
+  static let fragments: [String] = [
     "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello",
     "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n",
     "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabcX",
@@ -29,7 +29,7 @@ import Testing
     "junk", "\r\n\r\n", "",
   ]
 
-  private static func answers(_ random: inout SeededGenerator) -> [Answer] {
+  static func answers(_ random: inout SeededGenerator) -> [Answer] {
     (0..<Int.random(in: 0...6, using: &random)).map { _ in
       var text = fragments[Int.random(in: 0..<fragments.count, using: &random)]
       if Int.random(in: 0..<6, using: &random) == 0 {
@@ -45,7 +45,7 @@ import Testing
     }
   }
 
-  private static func plan(_ random: inout SeededGenerator) -> FaultPlan {
+  static func plan(_ random: inout SeededGenerator) -> FaultPlan {
     var plan = FaultPlan()
     if Int.random(in: 0..<4, using: &random) == 0 {
       plan.receiveEnds = (

@@ -61,8 +61,22 @@ import Testing
     #expect(server.peers[0].sent.count < Self.size / 2)
   }
 
-  @Test func aSuccessBeforeTheEndIsDeliveredAndTheConnectionIsNotUsedAgain() throws {
-    let server = Self.server(.ok("done")) { $0.capacity = 200_000 }
+  /// A server may answer at once and read along: the body is sent to its end, and the load ends with it.
+  @Test func aSuccessBeforeTheEndStopsNothing() throws {
+    let server = Self.server(.ok("done")) { $0.capacity = nil }
+    let lines = try Loading.run(Self.post(), Loading.configuration(server))
+    #expect(lines.filter { !$0.hasPrefix("sent") } == ["response 200 length 4", "data done", "finish"])
+    #expect(lines.suffix(2) == ["sent \(Self.size)/\(Self.size)", "finish"])
+    #expect(server.peers[0].sent.count > Self.size)
+  }
+
+  /// One that answers and goes has what it wanted.
+  @Test(arguments: [ReceiveOutcome.endOfFile, .failed(104)])
+  func aSuccessBeforeTheEndOfABodyThatNobodyReads(_ ending: ReceiveOutcome) throws {
+    let server = Self.server(.ok("done")) { peer in
+      peer.capacity = 200_000
+      peer.onSent = { peer in if peer.sent.count == 200_000 { peer.say(Answer("", ending: ending)) } }
+    }
     let lines = try Loading.run(Self.post(), Loading.configuration(server))
     #expect(lines.filter { !$0.hasPrefix("sent") } == ["response 200 length 4", "data done", "finish"])
     #expect(server.peers[0].isClosed)
@@ -127,5 +141,52 @@ import Testing
     #expect(
       lines.suffix(3) == ["response 200 length -1", "data half", "fail networkConnectionLost receiving"])
     #expect(log.error?.cause == .system(errno: 104))
+  }
+
+  /// The answer is there while the callback runs, but is told when it has returned: first of all its head.
+  @Test(arguments: [4, 400_000])
+  func aCallbackThatRunsTheLoop(_ size: Int) throws {
+    let server = ScriptedServer([[.ok("done")]])
+    let loop = try EventLoop()
+    defer { loop.shutDown() }
+    let log = CallbackLog()
+    log.onCallback = { name, _ in
+      if name == "sent" { loop.run(until: .now + .milliseconds(20)) }
+    }
+    var request = URLRequest(string: "http://h/a")
+    request.httpMethod = "PUT"
+    request.httpBody = Data(repeating: 0x61, count: size)
+    _ = URLConnection(
+      request: request, delegate: log, configuration: Loading.configuration(server), on: .loop(loop.handle))
+    loop.run(until: .now + .seconds(20))
+    let lines = log.finished().filter { !$0.hasPrefix("sent") }
+    #expect(lines == ["response 200 length 4", "data done", "finish"])
+  }
+
+  /// The delegate runs the loop when it is asked for a body, and the connection that was to carry it ends meanwhile.
+  @Test func aConnectionThatEndsWhileABodyIsAskedFor() throws {
+    let moved = Answer("HTTP/1.1 307 Moved\r\nLocation: /b\r\nContent-Length: 0\r\n\r\n")
+    let server = ScriptedServer([[moved], [.ok("done")]])
+    let loop = try EventLoop()
+    defer { loop.shutDown() }
+    let log = CallbackLog()
+    log.newBody = { request in
+      server.peers[0].say(Answer("", ending: .endOfFile))
+      loop.run(until: .now + .milliseconds(20))
+      return request.body
+    }
+    var request = URLRequest(string: "http://h/a", timeoutInterval: 2)
+    request.httpMethod = "PUT"
+    request.body = .stream {
+      AsyncStream {
+        $0.yield(Data([0x61]))
+        $0.finish()
+      }
+    }
+    _ = URLConnection(
+      request: request, delegate: log, configuration: Loading.configuration(server), on: .loop(loop.handle))
+    loop.run(until: .now + .seconds(20))
+    #expect(log.finished().suffix(3) == ["response 200 length 4", "data done", "finish"])
+    #expect(server.peers.count == 2)
   }
 }

@@ -6,7 +6,7 @@ import Testing
 
 /// One exchange that comes by a redirect, a challenge, a body both ways, chunks and trailers, broken at every byte of
 /// both directions: exactly one terminal callback, never two, never none (docs/CONTRACT.md, rule 5).
-@Suite struct FaultTests {
+@Suite(.longWork) struct FaultTests {
   private static let answers: [Answer] = [
     .ok("gone", status: "307 T", "Location: /b\r\n"),
     .ok("who", status: "401 U", "WWW-Authenticate: Basic realm=\"r\"\r\n"),
@@ -15,15 +15,23 @@ import Testing
     ),
   ]
 
-  private static func request() -> URLRequest {
+  /// With its body as data, or as a stream that is made anew for each request, in chunks and with a trailer.
+  private static func request(isStream: Bool = false) -> URLRequest {
     var request = URLRequest(string: "http://u:p@h/a", timeoutInterval: 4)
     request.httpMethod = "PUT"
     request.httpBody = Data("body".utf8)
+    guard isStream else { return request }
+    request.body = .stream(trailers: ["X": "y"]) {
+      AsyncStream { pieces in
+        for piece in ["bo", "dy"] { pieces.yield(Data(piece.utf8)) }
+        pieces.finish()
+      }
+    }
     return request
   }
 
   /// The lines of the load when its first connection, or every one, is broken so; and what went over it.
-  private static func run(_ plan: FaultPlan, isEvery: Bool) throws -> (
+  private static func run(_ plan: FaultPlan, isEvery: Bool, isStream: Bool = false) throws -> (
     lines: [String], server: ScriptedServer
   ) {
     let server = ScriptedServer(Array(repeating: answers, count: 50))
@@ -31,7 +39,7 @@ import Testing
       guard isEvery || server.peers.count == 1 else { return peer }
       return FaultInjectingTransport(wrapping: peer, plan: plan, on: loop)
     }
-    let lines = try Loading.run(request(), Loading.configuration(server))
+    let lines = try Loading.run(request(isStream: isStream), Loading.configuration(server))
     #expect(lines.allSatisfy { !$0.hasPrefix("fail timedOut") }, "it ends by itself, not by its time-out")
     return (lines, server)
   }
@@ -56,13 +64,13 @@ import Testing
     }
   }
 
-  @Test(arguments: [CInt(104), 32])
-  func sendingBreaksAtEveryByte(_ errno: CInt) throws {
-    let total = try Self.run(FaultPlan(), isEvery: false).server.peers[0].sent.count
+  @Test(arguments: [CInt(104), 32], [false, true])
+  func sendingBreaksAtEveryByte(_ errno: CInt, _ isStream: Bool) throws {
+    let total = try Self.run(FaultPlan(), isEvery: false, isStream: isStream).server.peers[0].sent.count
     for position in 0...total {
       var plan = FaultPlan()
       plan.sendFails = (after: position, errno: errno)
-      let (lines, server) = try Self.run(plan, isEvery: true)
+      let (lines, server) = try Self.run(plan, isEvery: true, isStream: isStream)
       Self.check(lines, server, "errno \(errno) at \(position)")
       // Past the first request the connection has been used, and a fresh one may serve the rest.
       if position < 100 { #expect(lines.last == "fail networkConnectionLost sending", "\(position)") }
@@ -75,11 +83,14 @@ import Testing
     var plan = FaultPlan()
     plan.receiveSizes = receives
     plan.sendSizes = sends
-    let whole = try Self.run(FaultPlan(), isEvery: false).lines
-    let (lines, server) = try Self.run(plan, isEvery: true)
-    let isSent: (String) -> Bool = { $0.hasPrefix("sent") }
-    #expect(lines.filter { !isSent($0) } == whole.filter { !isSent($0) })
-    #expect(server.peers.count == 1)
+    for isStream in [false, true] {
+      let whole = try Self.run(FaultPlan(), isEvery: false, isStream: isStream).lines
+      let (lines, server) = try Self.run(plan, isEvery: true, isStream: isStream)
+      let isSent: (String) -> Bool = { $0.hasPrefix("sent") }
+      #expect(lines.filter { !isSent($0) } == whole.filter { !isSent($0) })
+      #expect(server.peers.count == 1)
+      #expect(whole.count { $0 == "needNewBody" } == (isStream ? 2 : 0))
+    }
   }
 
   /// Any callback may cancel, and nothing comes then, wherever the connection breaks.
@@ -99,7 +110,8 @@ import Testing
         seen += 1
         if seen == stop { connection.cancel() }
       }
-      let lines = try Loading.run(Self.request(), Loading.configuration(server), log)
+      let request = Self.request(isStream: .random(using: &random))
+      let lines = try Loading.run(request, Loading.configuration(server), log)
       #expect(seen <= stop)
       let terminals = lines.count { $0 == "finish" || $0.hasPrefix("fail") }
       #expect(terminals == 1 || seen == stop, "\(plan): \(lines)")

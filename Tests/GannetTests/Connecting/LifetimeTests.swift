@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What is left of loads and connections when their loop has gone: nothing, however far they had come.
-@Suite struct LifetimeTests {
+@Suite(.longWork) struct LifetimeTests {
   /// Held by every connection and every load, through their configuration: while it lives, one of them does.
   // UNCHECKED: has no state.
   private final class Witness: TrafficObserver, @unchecked Sendable {

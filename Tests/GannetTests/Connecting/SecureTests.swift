@@ -47,6 +47,35 @@ import Testing
     #expect(try Self.load(server, host: host, configuration).last == "finish")
   }
 
+  /// A stream in chunks, past what a socket and TLS hold, with a wait for 100 that never comes.
+  @Test func aStreamOverTLS() throws {
+    let server = try LoopbackServer(.answers([.ok("in")]), identity: try Self.identity(["127.0.0.1"]))
+    defer { server.stop() }
+    var configuration = try Self.trusting()
+    configuration.expectContinueTimeLimit = .milliseconds(10)
+    configuration.collectsMetrics = true
+    var request = URLRequest(string: server.url("https"))
+    request.httpMethod = "PUT"
+    request.setValue("100-continue", forHTTPHeaderField: "Expect")
+    request.body = .stream(trailers: ["X": "y"]) {
+      AsyncStream { pieces in
+        for _ in 0..<50 { pieces.yield(Data(repeating: 0x61, count: 100_000)) }
+        pieces.finish()
+      }
+    }
+    let log = CallbackLog()
+    let loop = try EventLoop()
+    defer { loop.shutDown() }
+    _ = URLConnection(request: request, delegate: log, configuration: configuration, on: .loop(loop.handle))
+    loop.run(until: .now + .seconds(20))
+    let lines = log.finished()
+    #expect(lines.suffix(4) == ["response 200 length 2", "data in", "metrics", "finish"], "\(lines)")
+    #expect(lines.last { $0.hasPrefix("sent") } == "sent 5000000/-1")
+    let transaction = try #require(log.metrics?.transactions.first)
+    #expect(transaction.tlsVersion?.hasPrefix("TLSv1") == true && transaction.tlsCipher != nil)
+    #expect(transaction.countOfRequestBodyBytesSent > 5_000_000)
+  }
+
   @Test func anOlderVersionAndAnAddressOfVersion6() throws {
     let old = try LoopbackServer(
       .answers([.ok("in")]), identity: try Self.identity(["127.0.0.1"]), maximumVersion: .tls12)
@@ -176,6 +205,40 @@ import Testing
     let lines = try Self.load(server, body: Data(repeating: 0x61, count: 5 << 20), try Self.trusting())
     #expect(lines.suffix(2) == ["data \(5 << 20) bytes", "finish"])
     #expect(lines.contains("sent \(5 << 20)/\(5 << 20)"))
+  }
+
+  /// Without a close_notify, within a request: a whole answer is one, and nothing is not something cut short.
+  @Test(arguments: [("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nin", true), ("", false)])
+  func theEndOfAConnectionWithinARequest(_ answer: String, _ isComplete: Bool) throws {
+    let server = try LoopbackServer(
+      .answersEarly(after: 1, Answer(answer, ending: .endOfFile), readsOn: true),
+      identity: try Self.identity(["127.0.0.1"]), saysGoodbye: false)
+    defer { server.stop() }
+    var request = URLRequest(string: server.url("https"), timeoutInterval: 5)
+    request.httpMethod = "POST"
+    request.body = .stream { AsyncStream<Data> { _ in } }
+    let log = CallbackLog()
+    let lines = try Loading.run(request, try Self.trusting(), log)
+    if isComplete {
+      #expect(lines == ["response 200 length 2", "data in", "finish"])
+    } else {
+      #expect(lines == ["fail networkConnectionLost sending"])
+      #expect(log.error?.reason == "the connection ended without a response")
+    }
+  }
+
+  /// TLS takes a piece whole of which the socket takes a part, and it may be the last one: one of these bodies ends just
+  /// where a socket is full.
+  @Test func theLastPieceMeetsAFullSocket() throws {
+    let piece = 256 * 1024
+    for pieces in 12...26 {
+      let server = try LoopbackServer(
+        .dozes(.milliseconds(150), .ok("in")), identity: try Self.identity(["127.0.0.1"]))
+      let lines = try Self.load(
+        server, timeout: 3, body: Data(repeating: 0x61, count: pieces * piece), try Self.trusting())
+      #expect(lines.last == "finish", "\(pieces): \(lines)")
+      server.stop()
+    }
   }
 
   /// The server closes each connection behind its answer: none is used again, and nothing fails.

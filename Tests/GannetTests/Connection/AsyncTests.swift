@@ -3,7 +3,7 @@ import GannetSockets
 import TestSupport
 import Testing
 
-/// `data(for:)` and what fails it (design section 5).
+/// `data(for:)` and what fails it.
 @Suite(.timeLimit(.minutes(1))) struct AsyncTests {
   @Test(arguments: [
     ("/", 200, "hello"), ("/missing", 404, "no"), ("/moved", 200, "hello"), ("/parts", 200, "two"),

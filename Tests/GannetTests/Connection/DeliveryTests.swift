@@ -126,6 +126,74 @@ import Testing
     }
   }
 
+  @Test(arguments: [false, true])
+  func mixedPartsAreSplitWhenAsked(_ isAsked: Bool) throws {
+    let body = "--a b\r\n\r\none\r\n--a b\r\nContent-Length: 3 bytes\r\n\r\ntwo\r\n--a b--\r\n"
+    let answer = Answer(
+      "HTTP/1.1 200 OK\r\nContent-Length: \(body.utf8.count)\r\nContent-Type: multipart/mixed; boundary=\"a b\"\r\n\r\n"
+        + body)
+    let parts = [
+      "response 200 length -1 part 0", "data one", "partEnd", "response 200 length 3 part 1", "data two",
+      "partEnd",
+    ]
+    for cut in Cut.all(of: answer.bytes.count) {
+      var configuration = Loading.configuration(ScriptedServer([[answer]], cut: cut))
+      configuration.splitsMixedStreams = isAsked
+      let seen = try Loading.run(URLRequest(string: "http://h/"), configuration)
+      #expect(
+        seen == ["response 200 length \(body.utf8.count)"] + (isAsked ? parts : ["data \(body)"]) + [
+          "finish"
+        ],
+        "\(cut)")
+    }
+  }
+
+  @Test(arguments: [1, 9, 70, 4000])
+  func aWrongLengthOfAStreamIsNotLookedAtWhenAsked(_ length: Int) throws {
+    let answer = Answer(
+      "HTTP/1.1 200 OK\r\nContent-Length: \(length)\r\nContent-Type: multipart/x-mixed-replace;boundary=B\r\n\r\n"
+        + "--B\r\n\r\none\r\n--B\r\n\r\ntwo\r\n--B\r\n", ending: .endOfFile)
+    for (cut, isAsked) in Cut.all(of: answer.bytes.count).flatMap({ [($0, true), ($0, false)] }) {
+      var configuration = Loading.configuration(ScriptedServer([[answer]], cut: cut))
+      configuration.ignoresStreamLengths = isAsked
+      let seen = try Loading.run(URLRequest(string: "http://h/"), configuration)
+      if isAsked {
+        #expect(
+          seen == [
+            "response 200 length -1", "response 200 length -1 part 0", "data one", "partEnd",
+            "response 200 length -1 part 1", "data two", "partEnd", "finish",
+          ], "\(cut)")
+      } else {
+        #expect(seen.first == "response 200 length \(length)", "\(cut)")
+        let isShort = length > 29
+        #expect(seen.last == (isShort ? "fail networkConnectionLost receiving" : "finish"), "\(cut)")
+      }
+    }
+  }
+
+  @Test(arguments: [
+    ("--B\r\n\r\none\r\n--B--\r\n", true), ("\r\n--B\r\n\r\none\r\n--B--\r\n", true),
+    ("\n--B\n\none\n--B\n", true),
+    ("B\r\n--B\r\n\r\none\r\n--B--", false),
+  ])
+  func chunksThatDoNotComeAreTakenWhenAsked(_ body: String, _ isTaken: Bool) throws {
+    let answer = Answer(
+      "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Type: multipart/x-mixed-replace;boundary=B\r\n\r\n"
+        + body, ending: .endOfFile)
+    for (cut, isAsked) in Cut.all(of: answer.bytes.count).flatMap({ [($0, true), ($0, false)] }) {
+      var configuration = Loading.configuration(ScriptedServer([[answer]], cut: cut))
+      configuration.acceptsUnchunkedStreams = isAsked
+      let seen = try Loading.run(URLRequest(string: "http://h/"), configuration)
+      #expect(seen.first == "response 200 length -1")
+      if isAsked, isTaken {
+        #expect(
+          seen.dropFirst() == ["response 200 length -1 part 0", "data one", "partEnd", "finish"], "\(cut)")
+      } else {
+        #expect(seen.last == "fail badServerResponse receiving", "\(cut)")
+      }
+    }
+  }
+
   @Test(arguments: [
     "nonsense", "/relative", "foo://x", "http:///path", "http://", "ftp://h/", "http://h:99999/",
     "http://h/\n", "",

@@ -3,7 +3,7 @@ import GannetSockets
 import TestSupport
 import Testing
 
-/// `events(for:)`: order, one load for each iterator, and a sender that waits for a slow consumer (design section 5).
+/// `events(for:)`: order, one load for each iterator, and a sender that waits for a slow consumer.
 @Suite(.timeLimit(.minutes(1))) struct EventsTests {
   /// The events as lines, adjacent data merged.
   private static func lines(_ events: URLConnection.Events) async throws -> [String] {
@@ -19,6 +19,9 @@ import Testing
         } else {
           lines.append("data " + text)
         }
+      case .sentBody(let total, let expected): lines.append("sent \(total)/\(expected)")
+      case .informational(let response): lines.append("informational \(response.statusCode)")
+      case .metrics(let metrics): lines.append("metrics of \(metrics.transactions.count)")
       case .partFinished: lines.append("part finished")
       case .trailers(let fields): lines.append("trailers \(fields.map { "\($0.name)=\($0.value)" })")
       }
@@ -29,6 +32,7 @@ import Testing
   @Test(arguments: [
     ("/", ["response 200", "data hello"]),
     ("/missing", ["response 404", "data no"]),
+    ("/hints", ["informational 103", "response 200", "data hello"]),
     ("/trailers", ["response 200", "data abc", "trailers [\"X=y\"]"]),
     (
       "/parts",
@@ -41,6 +45,42 @@ import Testing
   func theyComeInOrder(_ path: String, _ lines: [String]) async throws {
     let server = try Trouble.server()
     #expect(try await Self.lines(URLConnection.events(for: Trouble.request(server, path))) == lines)
+  }
+
+  @Test func whatIsSentAndWhatItCostAreEventsToo() async throws {
+    let server = try Trouble.server()
+    var request = Trouble.request(server, "/")
+    request.httpMethod = "POST"
+    request.body = .stream(length: 3) {
+      AsyncStream { pieces in
+        pieces.yield(Data("abc".utf8))
+        pieces.finish()
+      }
+    }
+    var configuration = URLConnection.Configuration()
+    configuration.collectsMetrics = true
+    let lines = try await Self.lines(URLConnection.events(for: request, configuration: configuration))
+    #expect(lines == ["sent 3/3", "response 200", "data hello", "metrics of 1"])
+  }
+
+  /// Sending does not stop for a slow consumer, so what it was told and did not take does not add up.
+  @Test func progressThatNobodyTakesIsReplaced() async throws {
+    let server = try Trouble.server()
+    var request = Trouble.request(server, "/")
+    request.httpMethod = "POST"
+    request.httpBody = Data(repeating: 0x61, count: 8 << 20)
+    var iterator = URLConnection.events(for: request).makeAsyncIterator()
+    _ = try await iterator.next()
+    _ = try await server.until { $0.paths.count == 1 }
+    var lines = 0
+    var last = 0
+    while let event = try await iterator.next() {
+      guard case .sentBody(let total, _) = event else { continue }
+      lines += 1
+      last = total
+    }
+    #expect(last == 8 << 20)
+    #expect(lines <= 3, "\(lines)")
   }
 
   @Test(arguments: Trouble.rows)

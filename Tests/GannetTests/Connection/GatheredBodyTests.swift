@@ -23,7 +23,7 @@ import Testing
 
   private func load(
     _ request: URLRequest, _ configuration: URLConnection.Configuration
-  ) throws(ConnectionError) -> (Data, URLResponse) {
+  ) throws(ConnectionError) -> (Data, HTTPURLResponse) {
     try URLConnection.sendSynchronousRequest(request, configuration: configuration)
   }
 }

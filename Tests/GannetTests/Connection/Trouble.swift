@@ -17,7 +17,7 @@ struct Trouble: Sendable, CustomTestStringConvertible {
     Trouble(path: "http://", code: .badURL, phase: .preparing),
     Trouble(path: "http://127.0.0.1:1/", code: .cannotConnectToHost, phase: .connecting),
     Trouble(path: "https:", code: .secureConnectionFailed, phase: .handshaking),
-    Trouble(path: "/stall", code: .timedOut, phase: .awaiting, seconds: 0.05),
+    Trouble(path: "/stall", code: .timedOut, phase: .awaiting, seconds: 1),
     Trouble(path: "/reset", code: .networkConnectionLost, phase: .awaiting),
     Trouble(path: "/short", code: .networkConnectionLost, phase: .receiving),
     Trouble(path: "/garbage", code: .badServerResponse, phase: .receiving),
@@ -52,29 +52,36 @@ struct Trouble: Sendable, CustomTestStringConvertible {
 
   /// A server with all that goes wrong, and some that goes well.
   static func server() throws -> PathServer {
-    try PathServer { path in
-      switch path {
-      case "/stall": .silence
-      case "/closing": .closing("hello")
-      case "/missing": .ok("no", status: "404 Not Found")
-      case "/moved": .ok("", status: "302 Found", "Location: /\r\n")
-      case "/parts": .last(Array(parts.utf8))
-      case "/camera": .endless(Array(cameraHead.utf8), Array("--B\r\nContent-Length: 3\r\n\r\nabc\r\n".utf8))
-      case "/empty-parts":
-        .endless(Array(cameraHead.utf8), Array("--B\r\nContent-Length: 0\r\n\r\n\r\n".utf8))
-      case "/endless":
-        .endless(Array("HTTP/1.1 200 OK\r\n\r\n".utf8), [UInt8](repeating: 7, count: 16 * 1024))
-      case "/trailers": .bytes(Array(trailers.utf8))
-      case "/reset": .reset
-      case "/short": .last(Array("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc".utf8))
-      case "/garbage": .last(Array("what do you want?\r\n\r\n".utf8))
-      case "/endless-head": .endless(Array("HTTP/1.1 200 OK\r\n".utf8), Array("X-Y: zzzzzzzz\r\n".utf8))
-      case "/loop": .ok("", status: "302 Found", "Location: /loop\r\n")
-      case "/nowhere": .ok("", status: "302 Found", "Location: http://\r\n")
-      case "/elsewhere": .ok("", status: "302 Found", "Location: gopher://h/\r\n")
-      case "/not-gzip": .ok("hello", "Content-Encoding: gzip\r\n")
-      default: .ok("hello")
-      }
+    try PathServer { reply(to: $0) }
+  }
+
+  /// What that server says.
+  static func reply(to path: String) -> PathServer.Reply {
+    switch path {
+    case "/stall": .silence
+    case "/closing": .closing("hello")
+    case "/missing": .ok("no", status: "404 Not Found")
+    case "/moved": .ok("", status: "302 Found", "Location: /\r\n")
+    case "/parts": .last(Array(parts.utf8))
+    case "/camera":
+      .endless(
+        Array(cameraHead.utf8),
+        Array("--B\r\nContent-Length: 1000\r\n\r\n\(String(repeating: "a", count: 1000))\r\n".utf8))
+    case "/empty-parts":
+      .endless(Array(cameraHead.utf8), Array("--B\r\nContent-Length: 0\r\n\r\n\r\n".utf8))
+    case "/endless":
+      .endless(Array("HTTP/1.1 200 OK\r\n\r\n".utf8), [UInt8](repeating: 7, count: 16 * 1024))
+    case "/hints": .bytes(Array("HTTP/1.1 103 Hints\r\nLink: x\r\n\r\n".utf8) + Answer.ok("hello").bytes)
+    case "/trailers": .bytes(Array(trailers.utf8))
+    case "/reset": .reset
+    case "/short": .last(Array("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc".utf8))
+    case "/garbage": .last(Array("what do you want?\r\n\r\n".utf8))
+    case "/endless-head": .endless(Array("HTTP/1.1 200 OK\r\n".utf8), Array("X-Y: zzzzzzzz\r\n".utf8))
+    case "/loop": .ok("", status: "302 Found", "Location: /loop\r\n")
+    case "/nowhere": .ok("", status: "302 Found", "Location: http://\r\n")
+    case "/elsewhere": .ok("", status: "302 Found", "Location: gopher://h/\r\n")
+    case "/not-gzip": .ok("hello", "Content-Encoding: gzip\r\n")
+    default: .ok("hello")
     }
   }
 

@@ -4,7 +4,7 @@ import GannetSockets
 import TestSupport
 import Testing
 
-/// A delegate that conforms for an actor belongs on that actor's host, and is refused elsewhere (design section 5).
+/// A delegate that conforms for an actor belongs on that actor's host, and is refused elsewhere.
 @Suite(.timeLimit(.minutes(1))) struct DelegateIsolationTests {
   @MainActor private final class Tally: @MainActor URLConnectionDataDelegate {
     let end = Arrival<(calls: [String], error: ConnectionError?)>()

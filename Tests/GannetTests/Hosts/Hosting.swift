@@ -20,6 +20,17 @@ enum Hosting {
     URLRequest(string: server.url(path))
   }
 
+  /// The kinds of queue that differ to a load.
+  static let queueKinds = ["serial", "concurrent", "main"]
+
+  static func queue(_ kind: String) -> DispatchQueue {
+    switch kind {
+    case "serial": DispatchQueue(label: "serial")
+    case "concurrent": DispatchQueue(label: "concurrent", attributes: .concurrent)
+    default: DispatchQueue.main
+    }
+  }
+
   /// The calls of a load of a short body.
   static let calls = ["response 200", "data", "finish"]
 }

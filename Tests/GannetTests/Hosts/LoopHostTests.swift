@@ -61,8 +61,9 @@ import Testing
       loop.run(until: .now)
       #expect(attachments.live == 0)
       host.turn()
+      loop.stop()
     }
-    host.loop.run(until: .now + .milliseconds(1))
+    host.loop.run()
     #expect(attachments.live == 1)
     host.loop.perform { $0.release() }
     host.turn()

@@ -10,17 +10,12 @@ import Testing
   import Glibc
 #endif
 
-/// Loads on Dispatch queues, the main one included: the test runner's `main` waits in it (design section 3).
+/// Loads on Dispatch queues, the main one included: the test runner's `main` waits in it.
 @Suite(.timeLimit(.minutes(1))) struct QueueHostTests {
-  @Test(arguments: ["serial", "concurrent", "main"])
+  @Test(arguments: Hosting.queueKinds)
   func callbacksComeOnTheQueueOneByOneAndConnectionsAreKept(_ kind: String) async throws {
     let server = try Hosting.server()
-    let queue =
-      switch kind {
-      case "serial": DispatchQueue(label: "serial")
-      case "concurrent": DispatchQueue(label: "concurrent", attributes: .concurrent)
-      default: DispatchQueue.main
-      }
+    let queue = Hosting.queue(kind)
     for _ in 0..<2 {
       let probe = HostProbe(ends: 10) { _, _ in dispatchPrecondition(condition: .onQueue(queue)) }
       for _ in 0..<10 {

@@ -3,7 +3,7 @@ import GannetSockets
 import TestSupport
 import Testing
 
-/// Loads on a loop of the caller's own thread, and on the shared loop (design section 3).
+/// Loads on a loop of the caller's own thread, and on the shared loop.
 @Suite(.timeLimit(.minutes(1))) struct ThreadHostTests {
   @Test func anOwnLoopCallsBackOnItsThreadAndKeepsItsConnection() async throws {
     let server = try Hosting.server()

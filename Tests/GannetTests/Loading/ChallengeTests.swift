@@ -4,7 +4,8 @@ import GannetSockets
 import TestSupport
 import Testing
 
-/// Basic challenges: who is asked, what is sent, and what an answer that comes later does (docs/CONTRACT.md, rule 8).
+/// Challenges, mostly Basic ones (`DigestTests` has the others): who is asked, what is sent, and what an answer that
+/// comes later does (docs/CONTRACT.md, rule 8).
 @Suite struct ChallengeTests {
   private static func unauthorized(
     _ fields: String = "WWW-Authenticate: Basic realm=\"r\"\r\n", body: String = "no",
@@ -184,7 +185,7 @@ import Testing
   /// Asked for nothing, told nothing: the response is delivered.
   @Test(arguments: [
     "HTTP/1.1 401 U\r\nContent-Length: 2\r\n\r\nno",
-    "HTTP/1.1 401 U\r\nWWW-Authenticate: Digest realm=\"r\", nonce=\"n\"\r\nContent-Length: 2\r\n\r\nno",
+    "HTTP/1.1 401 U\r\nWWW-Authenticate: Digest realm=\"r\", nonce=\"n\", qop=x\r\nContent-Length: 2\r\n\r\nno",
     "HTTP/1.1 401 U\r\nWWW-Authenticate: NTLM\r\nContent-Length: 2\r\n\r\nno",
     "HTTP/1.1 407 P\r\nProxy-Authenticate: Basic realm=\"r\"\r\nContent-Length: 2\r\n\r\nno",
     "HTTP/1.1 403 F\r\nWWW-Authenticate: Basic realm=\"r\"\r\nContent-Length: 2\r\n\r\nno",
@@ -212,7 +213,8 @@ import Testing
 
   @Test(arguments: [
     ("Basic", "-"), ("Basic realm=foo", "foo"), ("Basic realm=\"", ""), ("Basic realm=''", "''"),
-    ("basic REALM=\"x\"", "x"), ("Digest realm=\"d\", nonce=\"n\", Basic realm=\"b\"", "b"),
+    ("basic REALM=\"x\"", "x"), ("Digest realm=\"d\", nonce=\"n\", Basic realm=\"b\"", "d"),
+    ("Digest realm=\"d\", Basic realm=\"b\"", "b"), ("Digest nonce=\"n\"", "-"),
   ])
   func realmsAreReadAsTheyCome(_ value: String, _ realm: String) throws {
     let lines = try Loading.run("http://h/", [Self.unauthorized("WWW-Authenticate: \(value)\r\n")])

@@ -152,7 +152,8 @@ import Testing
 
   @Test func chunkLinesAndTrailersAreLimited() throws {
     for (rule, answer) in [
-      ("chunk-line-size", Self.chunked + "1;" + String(repeating: "a", count: 40_000)),
+      ("chunk-line-size", Self.chunked + String(repeating: "0", count: 40_000)),
+      ("chunk-extension-size", Self.chunked + "1;" + String(repeating: "a", count: 5_000)),
       ("trailer-size", Self.chunked + "0\r\nA: " + String(repeating: "a", count: 80_000)),
     ] {
       let log = CallbackLog()

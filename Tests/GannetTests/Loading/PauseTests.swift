@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Gannet
 import GannetSockets
 import TestSupport
@@ -117,6 +118,30 @@ import Testing
     loop.shutDown()
   }
 
+  /// What was held while the load was paused comes before what is read after, whenever another thread resumes it.
+  @Test func pausesByAnotherThreadKeepTheOrder() throws {
+    let loop = try EventLoop()
+    let order = ByteOrder()
+    let server = ScriptedServer(
+      [[.ok(String(decoding: (0..<5_000).map(ByteOrder.byte(at:)), as: UTF8.self))]], cut: .everyByte)
+    let connection = try #require(
+      URLConnection(
+        request: URLRequest(string: "http://h/"), delegate: order,
+        configuration: Loading.configuration(server), on: .loop(loop.handle)))
+    let isOver = Guarded(false)
+    try startBackgroundThread(stackBytes: 1 << 20) {
+      while !isOver.withLock({ $0 }) {
+        connection.pause()
+        connection.resume()
+      }
+    }
+    loop.run(until: .now + .seconds(30))
+    isOver.withLock { $0 = true }
+    #expect(order.count == 5_000)
+    #expect(order.isKept)
+    loop.shutDown()
+  }
+
   /// A body that grows 150 times, delivered in pieces, paused at each of them or not at all.
   @Test(
     arguments: [1, 64 * 1024, 65_537, 65_540, 131_071, 3_000_000],
@@ -147,6 +172,25 @@ import Testing
     #expect(log.largestPiece <= 64 * 1024)
     loop.shutDown()
   }
+}
+
+/// Looks whether bytes come in the order in which they were sent.
+private final class ByteOrder: URLConnectionDataDelegate {
+  private(set) var count = 0
+  private(set) var isKept = true
+
+  static func byte(at place: Int) -> UInt8 { UInt8(0x20 + (place ^ place >> 7) % 90) }
+
+  func connection(_ connection: URLConnection, didReceive data: Data) {
+    for byte in data {
+      if byte != Self.byte(at: count) { isKept = false }
+      count += 1
+    }
+  }
+
+  func connectionDidFinishLoading(_ connection: URLConnection) {}
+
+  func connection(_ connection: URLConnection, didFailWithError error: ConnectionError) {}
 }
 
 /// Deflate streams written by hand (RFC 1951).

@@ -16,12 +16,14 @@ import Testing
     #expect(error.description == "http://h/: receiving: no\(place) (badServerResponse -1011)")
   }
 
-  @Test func aLimitIsNamed() throws {
+  @Test(arguments: [(1, 300_000, "line-size"), (100, 3000, "head-size")])
+  func aLimitIsNamed(_ lines: Int, _ bytes: Int, _ name: String) throws {
     let log = CallbackLog()
-    let head = "HTTP/1.1 200 OK\r\nX: " + String(repeating: "a", count: 300_000)
+    let line = "X: " + String(repeating: "a", count: bytes) + "\r\n"
+    let head = "HTTP/1.1 200 OK\r\n" + String(repeating: line, count: lines)
     _ = try Loading.run("http://h/", [Answer(head)], log)
     #expect(log.error?.code == .dataLengthExceedsMaximum)
-    #expect(log.error?.cause == .limit("head-size"))
+    #expect(log.error?.cause == .limit(name))
   }
 
   @Test(

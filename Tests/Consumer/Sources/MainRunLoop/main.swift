@@ -1,4 +1,5 @@
-// Two loads driven by `RunLoop.main.run()`: one scheduled on that run loop, one in the main queue.
+// Two loads driven by `RunLoop.main.run()`: one scheduled on that run loop, one in the main queue. In the first one's last
+// callback a third is waited for.
 import Foundation
 import Gannet
 import GannetFoundation
@@ -35,6 +36,11 @@ let request = Gannet.URLRequest(url: url)
 let first = URLConnection(
   request: request,
   delegate: Tally {
+    do throws(ConnectionError) {
+      print(try URLConnection.sendSynchronousRequest(request).0.count)
+    } catch {
+      print(error)
+    }
     // On the main thread and in no callback of a loop's own, automatic would be the main queue.
     _ = URLConnection(request: request, delegate: Tally { exit(0) }, on: .queue(.main))
   }, startImmediately: false)

@@ -1,0 +1,220 @@
+import Foundation
+import Gannet
+import GannetSockets
+import TestSupport
+import Testing
+
+/// A download's callbacks, and what becomes of its file.
+@Suite(.timeLimit(.minutes(1))) struct URLDownloadTests {
+  /// Notes each callback as a line, adjacent lengths summed, and does what it is told in it.
+  private final class Log: URLDownloadDelegate {
+    private(set) var lines: [String] = []
+    private(set) var error: ConnectionError?
+    private var length = 0
+    var onCallback: (String, URLDownload) -> Void = { _, _ in }
+    var decodes = true
+
+    private func note(_ word: String, _ rest: String, _ download: URLDownload) {
+      if length > 0, word != "length" { lines.append("length \(length)") }
+      if word != "length" { length = 0 }
+      if word != "length" { lines.append(rest.isEmpty ? word : "\(word) \(rest)") }
+      onCallback(word, download)
+    }
+
+    func downloadDidBegin(_ download: URLDownload) { note("begin", "", download) }
+    func download(_ download: URLDownload, willSend request: URLRequest, redirectResponse: URLResponse?)
+      -> URLRequest?
+    {
+      note("willSend", request.url?.path ?? "", download)
+      return request
+    }
+    func download(_ download: URLDownload, didReceive challenge: URLAuthenticationChallenge) {
+      note("challenge", "\(challenge.previousFailureCount)", download)
+      challenge.sender?.use(URLCredential(user: "u", password: "p", persistence: .none), for: challenge)
+    }
+    func download(_ download: URLDownload, didReceive response: URLResponse) {
+      note("response", "\(response.expectedContentLength)", download)
+    }
+    func download(_ download: URLDownload, decideDestinationWithSuggestedFilename filename: String) {
+      note("decide", filename, download)
+    }
+    func download(_ download: URLDownload, didCreateDestination path: String) {
+      note("create", String(path.split(separator: "/").last ?? ""), download)
+    }
+    func download(_ download: URLDownload, didReceiveDataOfLength length: Int) {
+      self.length += length
+      note("length", "", download)
+    }
+    func download(_ download: URLDownload, shouldDecodeSourceDataOfMIMEType encodingType: String) -> Bool {
+      note("decode", encodingType, download)
+      return decodes
+    }
+    func downloadDidFinish(_ download: URLDownload) { note("finish", "", download) }
+    func download(_ download: URLDownload, didFailWithError error: ConnectionError) {
+      self.error = error
+      note("fail", "\(error.code)", download)
+    }
+  }
+
+  /// Runs a download to its end on a loop of its own, its destination decided as `file` in the folder.
+  private static func run(
+    _ answers: [Answer], _ log: Log, into folder: Folder?, allowOverwrite: Bool = true,
+    url: String = "http://h/a/f.txt",
+    cut: Cut = .whole, _ prepare: (URLDownload) -> Void = { _ in }
+  ) throws {
+    let loop = try EventLoop()
+    let act = log.onCallback
+    log.onCallback = { word, download in
+      if word == "decide", let folder {
+        download.setDestination(folder.path + "/file.txt", allowOverwrite: allowOverwrite)
+      }
+      act(word, download)
+    }
+    let download = try #require(
+      URLDownload(
+        request: URLRequest(string: url, timeoutInterval: 5), delegate: log, startImmediately: false,
+        configuration: Loading.configuration(ScriptedServer([answers], cut: cut)), on: .loop(loop.handle)))
+    prepare(download)
+    download.start()
+    loop.run(until: .now + .seconds(10))
+    loop.shutDown()
+    log.onCallback = { _, _ in }
+  }
+
+  @Test func theCallbacksComeInOrder() throws {
+    for cut in [Cut.whole, .everyByte] {
+      let (log, folder) = (Log(), try Folder())
+      try Self.run([.ok("hello")], log, into: folder, cut: cut)
+      #expect(log.lines == ["begin", "response 5", "decide f.txt", "create file.txt", "length 5", "finish"])
+      #expect(folder.bytes("file.txt") == Array("hello".utf8) && folder.names == ["file.txt"])
+    }
+  }
+
+  @Test func redirectsAndChallengesAreTheDelegates() throws {
+    let (log, folder) = (Log(), try Folder())
+    try Self.run(
+      [
+        .ok("", status: "302 Found", "Location: /b\r\n"),
+        .ok("no", status: "401 Unauthorized", "WWW-Authenticate: Basic realm=\"x\"\r\n"), .ok("hello"),
+      ], log, into: folder)
+    #expect(
+      log.lines == [
+        "begin", "willSend /b", "challenge 0", "response 5", "decide b", "create file.txt", "length 5",
+        "finish",
+      ])
+    #expect(folder.bytes("file.txt") == Array("hello".utf8))
+  }
+
+  @Test func aDestinationThatIsKnownIsNotAskedFor() throws {
+    let (log, folder) = (Log(), try Folder())
+    try Self.run([.ok("hello")], log, into: nil) {
+      $0.setDestination(folder.path + "/other", allowOverwrite: false)
+    }
+    #expect(log.lines == ["begin", "response 5", "create other", "length 5", "finish"])
+  }
+
+  @Test func whatIsThereIsReplacedOnlyWhenThatIsAllowed() throws {
+    let folder = try Folder()
+    try folder.write("old", to: "file.txt")
+    let log = Log()
+    try Self.run([.ok("new")], log, into: folder, allowOverwrite: false)
+    try Self.run([.ok("newer")], Log(), into: folder, allowOverwrite: false)
+    #expect(log.lines.contains("create file-1.txt"))
+    #expect(folder.names == ["file-1.txt", "file-2.txt", "file.txt"])
+    #expect(
+      folder.bytes("file.txt") == Array("old".utf8) && folder.bytes("file-2.txt") == Array("newer".utf8))
+    try Self.run([.ok("newest")], Log(), into: folder)
+    #expect(folder.bytes("file.txt") == Array("newest".utf8))
+  }
+
+  @Test(arguments: [true, false], [true, false])
+  func aFailureRemovesWhatHasComeUnlessItIsToBeKept(_ deletes: Bool, _ allowOverwrite: Bool) throws {
+    let (log, folder) = (Log(), try Folder())
+    let answer = Answer("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhello", ending: .endOfFile)
+    try Self.run([answer], log, into: folder, allowOverwrite: allowOverwrite) {
+      $0.deletesFileUponFailure = deletes
+    }
+    #expect(log.lines.suffix(2) == ["length 5", "fail networkConnectionLost"])
+    #expect(folder.names == (deletes ? [] : ["file.txt"]))
+    if !deletes { #expect(folder.bytes("file.txt") == Array("hello".utf8)) }
+  }
+
+  @Test func aCancelInAnyCallbackEndsItWithoutAFile() throws {
+    let answers: [Answer] = [.ok("", status: "302 Found", "Location: /b\r\n"), .ok("hello")]
+    let words = ["begin", "willSend", "response", "decide", "create", "length"]
+    for allowOverwrite in [true, false] {
+      for (place, word) in words.enumerated() {
+        let (log, folder) = (Log(), try Folder())
+        log.onCallback = { now, download in if now == word { download.cancel() } }
+        try Self.run(answers, log, into: folder, allowOverwrite: allowOverwrite)
+        #expect(log.lines.count == min(place + 1, 5), "\(word): \(log.lines)")
+        #expect(folder.names.isEmpty, "\(word)")
+      }
+    }
+  }
+
+  @Test func aBodyMayBeKeptAsItCame() throws {
+    let body = Deflate.stored(Array("hello".utf8))
+    let answer = Answer(
+      bytes: Array(
+        "HTTP/1.1 200 OK\r\nContent-Encoding: deflate\r\nContent-Length: \(body.count)\r\n\r\n".utf8) + body)
+    for decodes in [true, false] {
+      let (log, folder) = (Log(), try Folder())
+      log.decodes = decodes
+      try Self.run([answer], log, into: folder)
+      #expect(log.lines[1...2] == ["decode application/x-deflate", "response \(decodes ? -1 : body.count)"])
+      #expect(folder.bytes("file.txt") == (decodes ? Array("hello".utf8) : body))
+    }
+  }
+
+  @Test func aFileThatCannotBeCreatedFailsTheDownload() throws {
+    for allowOverwrite in [true, false] {
+      let (log, folder) = (Log(), try Folder())
+      try Self.run([.ok("hello")], log, into: nil) {
+        $0.setDestination(folder.path + "/none/file", allowOverwrite: allowOverwrite)
+      }
+      #expect(log.lines == ["begin", "response 5", "fail cannotCreateFile"])
+      #expect(log.error?.cause == .system(errno: 2))
+    }
+  }
+
+  @Test func otherSchemesAreDownloadedAsWell() throws {
+    let (log, folder) = (Log(), try Folder())
+    try Self.run([], log, into: folder, url: "data:,hello")
+    #expect(log.lines.first == "begin" && log.lines.suffix(2) == ["length 5", "finish"])
+    #expect(folder.bytes("file.txt") == Array("hello".utf8))
+  }
+
+  @Test func withoutADestinationOrADelegateTheFileIsATemporaryOne() throws {
+    var path: String?
+    let log = Log()
+    try Self.run([.ok("hello")], log, into: nil)
+    path = log.lines.first { $0.hasPrefix("create ") }.map { String($0.dropFirst(7)) }
+    let name = try #require(path)
+    let file = FileManager.default.temporaryDirectory.appendingPathComponent(name)
+    #expect(try Data(contentsOf: file) == Data("hello".utf8))
+    try FileManager.default.removeItem(at: file)
+  }
+
+  @Test func theDelegateAndTheDownloadAreLetGo() throws {
+    let folder = try Folder()
+    weak var log: Log?
+    weak var download: URLDownload?
+    do {
+      let delegate = Log()
+      log = delegate
+      try Self.run([.ok("hello")], delegate, into: folder) { download = $0 }
+    }
+    #expect(log == nil && download == nil)
+    do {
+      let idle = URLDownload(
+        request: URLRequest(string: "http://h/"), delegate: Log(), startImmediately: false)
+      download = idle
+    }
+    #expect(download == nil)
+  }
+
+  @Test func whatCannotBeLoadedGivesNoDownload() {
+    #expect(URLDownload(request: URLRequest(string: "foo://x"), delegate: nil) == nil)
+  }
+}
