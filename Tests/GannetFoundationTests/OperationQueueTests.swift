@@ -76,7 +76,8 @@ import Testing
     #expect(census.living() == "1 connection, 1 delegate, 1 driver")
     queue.isSuspended = false
     _ = try await census.absence(of: Census.Kind.allCases).value
-    #expect(watch.report.faults == [] && watch.report.calls == [] && server.counts.accepted == 0)
+    #expect(watch.report.faults == [])
+    #expect(watch.report.calls == [] && server.counts.accepted == 0)
   }
 
   /// What a slow delegate has not taken stays with the sender: at most one turn stands in the queue.

@@ -74,12 +74,22 @@ final class LoopClient: LoopResident {
   // MARK: Loads
 
   func begin(_ connection: URLConnection) {
-    let (box, hostFailure) = connection.takeDelegate()
+    let (box, hostFailure, isElsewhere) = takeDelegate(of: connection)
     guard !connection.isCancelled.load(ordering: .acquiring) else { return }
-    if let box, !mayCall(box.delegate) { return refuse(connection, box, hostFailure) }
+    guard !isElsewhere else { return refuse(connection) }
     let start = LoadStart(
       connection: connection, delegate: box?.delegate, request: connection.originalRequest)
     begin(start, connection.target, hostFailure)
+  }
+
+  /// Takes the delegate, unless it may not be called here: then the connection has it back, and nothing here holds it.
+  private func takeDelegate(
+    of connection: URLConnection
+  ) -> (URLConnection.DelegateBox?, hostFailure: ConnectionError?, isElsewhere: Bool) {
+    let (box, hostFailure) = connection.takeDelegate()
+    guard let box, !mayCall(box.delegate) else { return (box, hostFailure, false) }
+    connection.keep(box)
+    return (nil, hostFailure, true)
   }
 
   /// Goes on with a load that another driver has left: what answers it has changed.

@@ -31,10 +31,10 @@ enum DelegateIsolation {
   static func isBound(_ delegate: URLConnection.DelegateBox) -> Bool {
     let identity = identity(of: delegate.delegate)
     if let known = bound.withLock({ $0[identity] }) { return known }
-    let finding = Finding()
+    let finding = Finding(of: delegate)
     do throws(SystemError) {
       try startBackgroundThread(stackBytes: 256 << 10) {
-        finding.isBound.withLock { $0 = !allowsCalls(delegate.delegate) }
+        finding.find()
         finding.isThere.signal()
       }
     } catch {
@@ -46,9 +46,22 @@ enum DelegateIsolation {
     return isBound
   }
 
+  /// Keeps the delegate no longer than it looks at it: what a thread's closure holds is let go when that thread likes.
   private final class Finding: Sendable {
+    private let delegate: Guarded<URLConnection.DelegateBox?>
     let isBound = Guarded(false)
     let isThere = DispatchSemaphore(value: 0)
+
+    init(of delegate: URLConnection.DelegateBox) { self.delegate = Guarded(delegate) }
+
+    func find() {
+      let box = delegate.withLock { box in
+        defer { box = nil }
+        return box
+      }
+      guard let box else { return }
+      isBound.withLock { $0 = !allowsCalls(box.delegate) }
+    }
   }
 }
 
@@ -89,15 +102,16 @@ extension ConnectionError {
 }
 
 extension LoopClient {
-  /// A delegate that may not be called here is told so on the main queue: no other actor's place is known.
-  func refuse(
-    _ connection: URLConnection, _ delegate: URLConnection.DelegateBox, _ hostFailure: ConnectionError?
-  ) {
-    let error = hostFailure ?? ConnectionError(delegateElsewhere: connection.originalRequest)
+  /// A delegate that may not be called here is told so on the main queue: no other actor's place is known. The
+  /// connection keeps it until then.
+  func refuse(_ connection: URLConnection) {
     connection.ended()
     let tell: @Sendable () -> Void = {
-      guard !connection.isCancelled.load(ordering: .acquiring) else { return }
-      delegate.delegate.connection(connection, didFailWithError: error)
+      let (box, hostFailure) = connection.takeDelegate()
+      guard let box, !connection.isCancelled.load(ordering: .acquiring) else { return }
+      box.delegate.connection(
+        connection,
+        didFailWithError: hostFailure ?? ConnectionError(delegateElsewhere: connection.originalRequest))
     }
     // The main thread's loop, so that `EventLoop.current.run()` there serves as well as the main queue.
     if let host = LoopHost.ofMainThread, host.post({ _ in tell() }) { return }

@@ -225,6 +225,9 @@ open class URLConnection: @unchecked Sendable {
     }
   }
 
+  /// Has the delegate back, which was taken and may not be called where that was.
+  final func keep(_ delegate: DelegateBox) { state.withLock { $0.delegate = delegate } }
+
   /// The load is over: nothing may be posted for it any more.
   final func ended() { state.withLock { $0.phase = .ended } }
 

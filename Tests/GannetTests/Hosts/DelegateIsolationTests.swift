@@ -35,6 +35,32 @@ import Testing
     }
   }
 
+  private final class Mark: Sendable {
+    let thread = Guarded<Int?>(nil)
+  }
+
+  /// A class of its own for each `Kind`, whose first delegate is looked at on a thread made for that.
+  private final class Stranger<Kind>: URLConnectionDelegate, Sendable {
+    private let gone: Mark
+    init(_ gone: Mark) { self.gone = gone }
+    deinit { gone.thread.withLock { $0 = TestThread.current } }
+  }
+
+  @Test func whoLooksAtADelegateKeepsNoHoldOfIt() throws {
+    let request = URLRequest(string: "http://localhost/")
+    func meet<Kind>(_ kind: Kind.Type, left: Int) throws {
+      let gone = Mark()
+      do {
+        let connection = try #require(
+          URLConnection(request: request, delegate: Stranger<Kind>(gone), startImmediately: false))
+        try connection.schedule(on: .shared)
+      }
+      #expect(gone.thread.withLock { $0 } == TestThread.current)
+      if left > 0 { try meet([Kind].self, left: left - 1) }
+    }
+    try meet(Int.self, left: 100)
+  }
+
   @Test @MainActor func theMainActorsIsAtHomeInTheMainQueue() async throws {
     let server = try Hosting.server()
     let tally = Tally()

@@ -54,8 +54,6 @@ package final class LoadWatch: Sendable {
     var cancel = Cancel.no
     /// The callback that runs.
     var callback: Call?
-    /// The thread of the last one.
-    var thread: Int?
     /// The call into the connection that runs on a thread.
     var performing: [Int: String] = [:]
   }
@@ -122,7 +120,6 @@ package final class LoadWatch: Sendable {
       if let outer = state.callback { state.fault("\(call) comes inside \(outer)") }
       if let outer = state.performing[thread] { state.fault("\(call) comes inside \(outer)") }
       state.callback = call
-      state.thread = thread
       state.checkCancel(call)
       state.advance(call, isPart: isPart)
       return state.report.calls.count
@@ -132,12 +129,9 @@ package final class LoadWatch: Sendable {
   /// A callback ends.
   package func leave() { state.withLock { $0.callback = nil } }
 
-  /// The delegate is let go: on the host, or at least on the thread that was its host in the last callback.
+  /// The delegate is let go, on the host.
   package func letGo() {
-    let (isHere, thread) = (isOnHost(), TestThread.current)
-    state.withLock { state in
-      if !isHere, state.thread != thread { state.fault("the delegate is let go elsewhere than on the host") }
-    }
+    if !isOnHost() { fault("the delegate is let go elsewhere than on the host") }
   }
 
   /// Bytes are handed to a transport.
