@@ -215,47 +215,19 @@ record_ffmpeg() {
   end_all
 }
 
-# No camera is needed: without one it streams a picture that says so. It never ends: it is ended.
+# Neither ends by itself: it is ended.
 record_ustreamer() {
-  local port
-  port=$(free_port)
-  ffmpeg -v error -nostdin -f lavfi -i testsrc2=size=160x120 -frames:v 1 -q:v 24 -pix_fmt yuvj420p "$work/blank.jpg"
-  start ustreamer -d /dev/no-such-camera --blank "$work/blank.jpg" --host 127.0.0.1 --port "$port"
-  await_port "$port"
+  start_ustreamer
   (sleep 3; kill "$last") &
   record ustreamer/stream "http://127.0.0.1:$port/stream"
   end_all
-  port=$(free_port)
-  start ustreamer -d /dev/no-such-camera --blank "$work/blank.jpg" --host 127.0.0.1 --port "$port"
-  await_port "$port"
+  start_ustreamer
   record ustreamer/snapshot "http://127.0.0.1:$port/snapshot"
   end_all
 }
 
-# It takes the pictures that ffmpeg serves and streams them on.
 record_motion() {
-  local source port
-  source=$(free_port) port=$(free_port)
-  start camera 200 "$source" -content_type 'multipart/x-mixed-replace;boundary=ffmpeg'
-  await_port "$source"
-  cat >"$work/motion.conf" <<CONF
-daemon off
-netcam_url mjpeg://127.0.0.1:$source/
-width 160
-height 120
-framerate 5
-stream_port $port
-stream_localhost on
-stream_maxrate 5
-stream_quality 20
-webcontrol_port 0
-target_dir $work
-picture_output off
-movie_output off
-CONF
-  start motion -n -c "$work/motion.conf"
-  await_port "$port"
-  sleep 4 # for the first pictures
+  start_motion
   (sleep 3; kill "$last") &
   record motion/stream "http://127.0.0.1:$port/"
   end_all

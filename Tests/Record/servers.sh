@@ -84,6 +84,8 @@ http {
     location /uploads/ { alias $work/uploads/; dav_methods PUT; client_max_body_size 4m; }
     location /small-uploads/ { alias $work/uploads/; dav_methods PUT; client_max_body_size 10k; }
     location /private-uploads/ { alias $work/uploads/; dav_methods PUT; client_max_body_size 4m; auth_basic "the vault"; auth_basic_user_file $work/passwords; }
+    location = /camera { types {} default_type "multipart/x-mixed-replace; boundary=canned"; alias $work/site/camera.mjpeg; }
+    location = /camera-lengths { types {} default_type "multipart/x-mixed-replace; boundary=canned"; alias $work/site/lengths.mjpeg; }
     location = /close { keepalive_timeout 0; try_files /hello.txt =404; }
   }
 }
@@ -96,4 +98,38 @@ CONF
 camera() {
   exec ffmpeg -v error -nostdin -re -f lavfi -i "testsrc2=size=160x120:rate=5" -frames:v "$1" -q:v 24 "${@:3}" \
     -f mpjpeg -listen 1 "http://127.0.0.1:$2/"
+}
+
+# ustreamer on $port. It needs no camera: without one it streams a picture that says so.
+start_ustreamer() {
+  port=$(free_port)
+  ffmpeg -v error -nostdin -f lavfi -i testsrc2=size=160x120 -frames:v 1 -q:v 24 -pix_fmt yuvj420p -y "$work/blank.jpg"
+  start ustreamer -d /dev/no-such-camera --blank "$work/blank.jpg" --host 127.0.0.1 --port "$port"
+  await_port "$port"
+}
+
+# motion on $port: it takes the pictures that ffmpeg serves and streams them on.
+start_motion() {
+  local source
+  source=$(free_port) port=$(free_port)
+  start camera 200 "$source" -content_type 'multipart/x-mixed-replace;boundary=ffmpeg'
+  await_port "$source"
+  cat >"$work/motion.conf" <<CONF
+daemon off
+netcam_url mjpeg://127.0.0.1:$source/
+width 160
+height 120
+framerate 5
+stream_port $port
+stream_localhost on
+stream_maxrate 5
+stream_quality 20
+webcontrol_port 0
+target_dir $work
+picture_output off
+movie_output off
+CONF
+  start motion -n -c "$work/motion.conf"
+  await_port "$port"
+  sleep 4 # for the first pictures
 }

@@ -87,17 +87,56 @@ expect 1 'did you mean http://localhost:1/x?' localhost:1/x
 expect 2 '-H "a b"' -H 'a b: c' "http://127.0.0.1:$stalled/"
 expect 77 '--cacert' --cacert "$here/shown.sh" "http://127.0.0.1:$stalled/"
 
+# pictures COUNT FROM: as many were saved, and each decodes.
+pictures() {
+  local count=0
+  for picture in "$work"/pictures/*; do
+    ffmpeg -v error -nostdin -xerror -i "$picture" -f null - || { echo "shown: $picture does not decode" >&2; exit 1; }
+    count=$((count + 1))
+  done
+  [ $count -eq "$1" ] || { echo "shown: $count pictures of $1 from $2" >&2; exit 1; }
+  echo "shown: $count pictures of $2 decode"
+}
+
 if have ffmpeg; then
   port=$(free_port)
   start camera 10 "$port"
   await_port "$port"
   expect 0 '' --parts "$work/pictures" "http://127.0.0.1:$port/"
   end_all
-  pictures=0
+  pictures 10 ffmpeg
+
+  # The same ones from a file, with lengths and without.
   for picture in "$work"/pictures/*; do
-    ffmpeg -v error -nostdin -xerror -i "$picture" -f null - || { echo "shown: $picture does not decode" >&2; exit 1; }
-    pictures=$((pictures + 1))
+    printf -- '--canned\r\nContent-Type: image/jpeg\r\n\r\n' && cat "$picture" && printf '\r\n'
+  done >"$work/site/camera.mjpeg"
+  for picture in "$work"/pictures/*; do
+    printf -- '--canned\r\nContent-Type: image/jpeg\r\nContent-Length: %d\r\n\r\n' "$(wc -c <"$picture")" &&
+      cat "$picture" && printf '\r\n'
+  done >"$work/site/lengths.mjpeg"
+  printf -- '--canned--\r\n' | tee -a "$work/site/camera.mjpeg" >>"$work/site/lengths.mjpeg"
+  mv "$work/pictures" "$work/originals"
+  start_nginx
+  for stream in camera camera-lengths; do
+    expect 0 '' --parts "$work/pictures" "$at/$stream"
+    diff -r "$work/originals" "$work/pictures"
+    pictures 10 "nginx's file, /$stream,"
+    rm -r "$work/pictures"
   done
-  [ $pictures -eq 10 ] || { echo "shown: $pictures pictures of 10" >&2; exit 1; }
-  echo "shown: $pictures pictures of ffmpeg's stream decode"
+  end_all
+
+  for camera in ustreamer motion; do
+    have $camera || continue
+    start_$camera
+    path=/
+    [ $camera = motion ] || path=/stream
+    expect 0 '' --parts "$work/pictures" --max-parts 5 "http://127.0.0.1:$port$path"
+    pictures 5 $camera
+    rm -r "$work/pictures"
+    expect 0 '' --snapshot "$work/snapshot.jpg" "http://127.0.0.1:$port$path"
+    end_all
+    mkdir "$work/pictures" && mv "$work/snapshot.jpg" "$work/pictures"
+    pictures 1 "a snapshot of $camera's"
+    rm -r "$work/pictures"
+  done
 fi
