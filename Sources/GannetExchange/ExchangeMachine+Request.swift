@@ -82,7 +82,7 @@ extension ExchangeMachine {
   public var isWaitingForRequestEnd: Bool { state == .awaitingRequestEnd }
 
   /// Whether the response is complete, and the next `receive` tells its end whatever its input is.
-  public var isEndDue: Bool { state == .ending }
+  @inlinable public var isEndDue: Bool { state == .ending }
 
   private mutating func finishRequest() {
     request = .sent

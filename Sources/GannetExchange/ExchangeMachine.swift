@@ -23,7 +23,7 @@ public struct ExchangeMachine: Sendable {
   }
 
   /// Where the machine stands: the states of `docs/exchange-states.mmd`, but for `ending`, which every drain leaves.
-  package enum State: Hashable, Sendable {
+  @usableFromInline package enum State: Hashable, Sendable {
     /// No request waits for an answer.
     case idle
     case awaitingHead
@@ -58,7 +58,7 @@ public struct ExchangeMachine: Sendable {
   public var ignoresStreamLengths = false
 
   private let limits: Limits
-  package internal(set) var state = State.idle
+  @usableFromInline package internal(set) var state = State.idle
   private var method = ""
   private var mayUpgrade = false
   /// What follows the head that is being sent.
@@ -100,7 +100,7 @@ public struct ExchangeMachine: Sendable {
 
   /// Whether all that still comes is data of the response, up to the connection's end: it need not be given to
   /// ``receive(_:)`` any more, which would say just that of it.
-  public var passesAllInput: Bool {
+  @inlinable public var passesAllInput: Bool {
     if case .receivingUntilClose = state { true } else { false }
   }
 

@@ -188,13 +188,15 @@ final class LoopClient: LoopResident {
   }
 
   /// The number of a way to get to an origin; 0 is that of most loads.
-  func number(of configuration: borrowing URLConnection.Configuration) -> Int {
-    if configuration.trust == .system, configuration.unixSocketPath == nil,
-      configuration.transportProvider == nil
+  ///
+  /// Asks the connection for each member of its configuration, as `BodyState` does: a parameter would be a copy of it all.
+  func routeNumber(of connection: URLConnection) -> Int {
+    if connection.configuration.trust == .system, connection.configuration.unixSocketPath == nil,
+      connection.configuration.transportProvider == nil
     {
       return 0
     }
-    let route = Route(copy configuration)
+    let route = Route(connection.configuration)
     if let number = routes[route] { return number }
     // Numbers are not used twice, so what is forgotten cannot be taken for something else.
     if loads.isEmpty, connections.isEmpty { routes = [:] }

@@ -20,25 +20,25 @@ struct BodyState: ~Copyable {
   /// Whether it is a stream of parts without an end, be it split or not.
   private(set) var isEndless = false
 
-  mutating func begin(_ response: HTTPURLResponse, _ configuration: URLConnection.Configuration) {
+  mutating func begin(_ response: HTTPURLResponse, of connection: URLConnection) {
     defer {
       isEndless = splitter != nil
-      if configuration.keepsPartsTogether { splitter = nil }
+      if connection.configuration.keepsPartsTogether { splitter = nil }
     }
-    if configuration.splitsUnlabelledStreams, !configuration.keepsPartsTogether {
-      splitter = MixedReplaceSplitter(boundary: nil, limits: configuration.limits)
+    if connection.configuration.splitsUnlabelledStreams, !connection.configuration.keepsPartsTogether {
+      splitter = MixedReplaceSplitter(boundary: nil, limits: connection.configuration.limits)
     }
     // Nearly every response is something else, and is not looked at further.
     guard let index = response.fields.firstIndex(named: "Content-Type"),
       response.fields.withValueBytes(at: index, { $0.count > 10 && $0[0] | 0x20 == UInt8(ascii: "m") })
     else { return }
     let contentType = response.fields[index].value
-    if let stream = MixedReplaceSplitter(contentType: contentType, limits: configuration.limits) {
+    if let stream = MixedReplaceSplitter(contentType: contentType, limits: connection.configuration.limits) {
       splitter = stream
-    } else if configuration.splitsMixedStreams, let type = MediaType(contentType),
+    } else if connection.configuration.splitsMixedStreams, let type = MediaType(contentType),
       type.essence == "multipart/mixed"
     {
-      splitter = MixedReplaceSplitter(boundary: type.boundary, limits: configuration.limits)
+      splitter = MixedReplaceSplitter(boundary: type.boundary, limits: connection.configuration.limits)
     }
   }
 }

@@ -14,13 +14,7 @@ final class LoadDriver {
   let id: UInt64
   let connection: URLConnection
   let client: LoopClient
-  var machine: LoadMachine {
-    didSet { noteState() }
-  }
-  /// What the machine says of its state, at hand, as it is asked for with every piece of the body: whether the load has
-  /// ended, and whether the body may not be read yet, because the machine holds the response until it knows what becomes
-  /// of it.
-  private(set) var (hasEnded, holdsBody) = (false, false)
+  var machine: LoadMachine
   private var actions: [LoadMachine.Action] = []
   private var isPerforming = false
 
@@ -78,7 +72,7 @@ final class LoadDriver {
     self.delegate = start.delegate
     self.dataDelegate = start.delegate as? any URLConnectionDataDelegate
     self.request = start.request.withoutShownCookies
-    self.route = client.number(of: connection.configuration)
+    self.route = client.routeNumber(of: connection)
     self.inactivityLimit = start.request.inactivityLimit
     self.lastActivity = client.loop.time
     self.sentAt = lastActivity
@@ -101,10 +95,9 @@ final class LoadDriver {
 
   // MARK: The machine
 
-  private func noteState() {
-    hasEnded = machine.hasEnded
-    holdsBody = machine.waitsForAnswer && !hasEnded
-  }
+  var hasEnded: Bool { machine.state == .ended }
+  /// Whether the body may not be read yet, because the machine holds the response until it knows what becomes of it.
+  var holdsBody: Bool { machine.state.waitsForAnswer && !hasEnded }
 
   /// `isFirst`: no other driver has had the load before.
   func start(isFirst: Bool) {
@@ -240,7 +233,7 @@ final class LoadDriver {
     touched()
     recallLogin()
     // The delegate was asked, and may have run the loop.
-    guard !isCancelled, machine.isConnecting else { return }
+    guard !isCancelled, machine.state == .connecting else { return }
     if metrics != nil { beginTransaction(fresh: fresh) }
     guard let draining else { return client.connect(self, to: machine.request.url.origin, fresh: fresh) }
     // The connection is free for this request once the rest of the response dropped just now has come.
@@ -333,7 +326,7 @@ final class LoadDriver {
     if connection.configuration.isDownload { askWhetherToDecode() }
     guard let response, let wire, !isCancelled else { return }
     if framing != .none {
-      body.begin(response, connection.configuration)
+      body.begin(response, of: connection)
       if body.isEndless { client.becameEndless(wire) }
     }
     if keeps { beginKeeping(response) }
@@ -370,7 +363,7 @@ final class LoadDriver {
   /// the load is paused or waits for an answer.
   func checkInactivity() -> LoopTime? {
     guard let inactivityLimit, !hasEnded, !isCancelled else { return nil }
-    if isPaused || machine.waitsForAnswer { lastActivity = client.loop.time }
+    if isPaused || machine.state.waitsForAnswer { lastActivity = client.loop.time }
     let deadline = lastActivity.advanced(by: inactivityLimit)
     guard client.loop.time >= deadline else { return deadline }
     feed { $0.timedOut(into: &$1) }
@@ -441,7 +434,9 @@ final class LoadDriver {
     shownURL = text
     return text
   }
-  var phase: ConnectionError.Phase { wire?.phaseOfLoad ?? (machine.isConnecting ? .connecting : .preparing) }
+  var phase: ConnectionError.Phase {
+    wire?.phaseOfLoad ?? (machine.state == .connecting ? .connecting : .preparing)
+  }
 
   private func timedOut(while phase: ConnectionError.Phase) -> ConnectionError {
     ConnectionError(

@@ -5,7 +5,7 @@
 #endif
 
 // The one file of this layer that reads memory without bounds checks: `memchr` scans 8 times as fast as a checked
-// loop, and a copy of a span in one piece is the only fast one.
+// loop, a copy of a span in one piece is the only fast one, and so is a number read in one.
 
 /// The position of the first `byte` in `span` at or after `start`, or nil.
 package func firstIndex(of byte: UInt8, in span: Span<UInt8>, from start: Int = 0) -> Int? {
@@ -34,6 +34,13 @@ package func firstIndex(ofAll needle: Span<UInt8>, in span: Span<UInt8>, from st
 }
 
 extension Span where Element == UInt8 {
+  /// The number that was written in the processor's own order at `index`, which traps where there are no four bytes.
+  @inline(__always)
+  func word(at index: Int) -> UInt32 {
+    // SAFETY: the call checks that the bytes lie in the span, and any four are a number.
+    unsafe bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt32.self)
+  }
+
   /// Whether `other` lies in this span at `position`.
   package func holds(_ other: Span<UInt8>, at position: Int) -> Bool {
     guard position >= 0, count - position >= other.count else { return false }

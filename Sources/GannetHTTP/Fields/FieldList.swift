@@ -101,23 +101,24 @@ public struct FieldList: Sendable {
     while index < count {
       // Most names are told apart by their lengths.
       let range = places(at: index).name
-      if range.count == length, holds(name, at: range.lowerBound) { return index }
+      if range.count == length, holds(name, in: range) { return index }
       index += 1
     }
     return nil
   }
 
-  /// Whether the bytes from `start` are `name`, without case.
-  private func holds(_ name: String, at start: Int) -> Bool {
-    var place = start
-    for byte in name.utf8 {
-      if bytes[place] != byte, bytes[place].asciiLowercased != byte.asciiLowercased { return false }
-      place += 1
+  /// Whether the bytes of this range are `name`, which is as long, without case.
+  private func holds(_ name: String, in range: Range<Int>) -> Bool {
+    let (name, held) = (name.utf8Span.span, bytes.span.extracting(range))
+    for index in held.indices {
+      let (byte, other) = (held[index], name[index])
+      if byte != other, byte.asciiLowercased != other.asciiLowercased { return false }
     }
     return true
   }
 
   /// The places of the field at `index`, which must be one of the list's.
+  @inline(__always)
   func places(at index: Int) -> FieldPlaces {
     precondition(index >= 0 && index < count, "no field at this position")
     let start = textCount + index * FieldPlaces.byteCount
@@ -145,7 +146,7 @@ public struct FieldList: Sendable {
   /// Whether the field at `index` has this name, without case.
   public func isNamed(_ name: String, at index: Int) -> Bool {
     let range = places(at: index).name
-    return range.count == name.utf8.count && holds(name, at: range.lowerBound)
+    return range.count == name.utf8.count && holds(name, in: range)
   }
 
   private mutating func append(copyOf other: FieldList, at index: Int) {

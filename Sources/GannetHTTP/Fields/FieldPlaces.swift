@@ -18,15 +18,6 @@ struct FieldFold: BitwiseCopyable, Sendable {
   }
 }
 
-extension Span where Element == UInt8 {
-  /// The number that was written in the processor's own order at `index`.
-  fileprivate func word(at index: Int) -> UInt32 {
-    UInt32(
-      littleEndian: UInt32(self[index]) | UInt32(self[index + 1]) << 8 | UInt32(self[index + 2]) << 16
-        | UInt32(self[index + 3]) << 24)
-  }
-}
-
 /// The places of one field in the text of its list: 20 bytes, as they lie behind that text.
 struct FieldPlaces: BitwiseCopyable, Sendable {
   private let nameStart: UInt32
@@ -52,7 +43,8 @@ struct FieldPlaces: BitwiseCopyable, Sendable {
     valueOffset = UInt32(truncatingIfNeeded: inputOffset)
   }
 
-  /// Reads places from the 20 bytes that they were written as.
+  /// Reads places from the 20 bytes that they were written as. Inlined, so that only what is asked for is read.
+  @inline(__always)
   init(_ bytes: Span<UInt8>) {
     nameStart = bytes.word(at: 0)
     nameEnd = bytes.word(at: 4)

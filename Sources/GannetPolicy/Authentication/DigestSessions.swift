@@ -5,7 +5,9 @@ package import GannetHTTP
 ///
 /// A request's count is drawn when its head is written, so loads at once never share one. A nonce's count, its client
 /// nonce and, for `-sess`, the nonce its session began with stay together as long as it is in use.
-package struct DigestSessions: Sendable {
+///
+/// Not copyable: a copy would draw the same counts.
+package struct DigestSessions: ~Copyable, Sendable {
   /// Bytes of nonces that are remembered; past them those that were not used for longest are let go.
   package static let maximumNonceBytes = 1 << 20
   /// Logins that are remembered; past them the one accepted first is let go.

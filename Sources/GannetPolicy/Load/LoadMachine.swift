@@ -44,18 +44,18 @@ package struct LoadMachine: ~Copyable, Sendable {
     case stream(UInt)
   }
 
-  /// What the driver has to do.
+  /// What the driver has to do. What is rare and large lies apart, so that the list of each load stays small.
   package enum Action: Equatable, Sendable {
     /// Ask the delegate about the canonical form of its request; answered by `answeredCanonical`.
-    case askCanonical(Request)
+    indirect case askCanonical(Request)
     /// Ask the delegate about a redirect, showing the response held; answered by `answeredRedirect`.
-    case askRedirect(Request)
+    indirect case askRedirect(Request)
     /// Look for a stored response to the current request; answered by `foundStored`.
     case lookUp
     /// Deliver the stored response and its body; `receivedEnd` says that this is done.
     case deliverStored
     /// The server found the stored response valid: take over what these fields of its 304 say, and keep it so.
-    case freshen(FieldList)
+    indirect case freshen(FieldList)
     /// Let go of what is stored for the current request's URL and for those that the response held names.
     case invalidate
     /// Get a connection to the current request's origin, `fresh` or one that was used before; `connected` or
@@ -68,13 +68,14 @@ package struct LoadMachine: ~Copyable, Sendable {
     /// machine's `conditions`.
     case send(AuthenticationPolicy.Answer?)
     /// Look for a stored credential for this space; answered by `foundStoredCredential`.
-    case askStorage(AuthenticationPolicy.Space)
+    indirect case askStorage(AuthenticationPolicy.Space)
     /// Ask the delegate for a credential, showing the response held; answered by `answeredChallenge`.
-    case askChallenge(AuthenticationPolicy.Space, proposed: PasswordCredential?, previousFailures: Int)
+    indirect case askChallenge(
+      AuthenticationPolicy.Space, proposed: PasswordCredential?, previousFailures: Int)
     /// Tell the delegate that its challenge is cancelled.
     case tellChallengeCancelled
     /// Keep the credential that was accepted for this space, as its persistence says.
-    case keepCredential(AuthenticationPolicy.Space)
+    indirect case keepCredential(AuthenticationPolicy.Space)
     /// The server goes on with another nonce in the session of this login.
     indirect case renewSession(DigestLogin, nonce: [UInt8])
     /// The server has accepted this login: later loads may send it unasked.
@@ -125,20 +126,31 @@ package struct LoadMachine: ~Copyable, Sendable {
 
   package enum State: Equatable, Sendable {
     case ready
-    case askingCanonical(Request)
+    case askingCanonical
     case lookingUp
     case connecting
     case askingNewBody(reused: Bool)
     case exchanging(reused: Bool)
-    case askingRedirect(Request)
+    case askingRedirect
     case askingStorage
     case askingDelegate
     case delivering
     case deliveringStored
     case askingStoring
     case ended
+
+    /// Whether the load waits for someone other than the peer, so its inactivity clock stands still.
+    package var waitsForAnswer: Bool {
+      switch self {
+      case .askingCanonical, .lookingUp, .askingNewBody, .askingRedirect, .askingStorage, .askingDelegate,
+        .deliveringStored, .askingStoring, .ended:
+        true
+      case .ready, .connecting, .exchanging, .delivering: false
+      }
+    }
   }
 
+  /// Where the load stands. Small, and asked for with every piece of a body: a question to the whole machine would copy it.
   package internal(set) var state = State.ready
   /// The request being loaded now.
   package internal(set) var request: Request
@@ -184,22 +196,6 @@ package struct LoadMachine: ~Copyable, Sendable {
     self.usesCache = usesCache
   }
 
-  /// Whether the load waits for someone other than the peer, so its inactivity clock stands still.
-  package var waitsForAnswer: Bool {
-    switch state {
-    case .askingCanonical, .lookingUp, .askingNewBody, .askingRedirect, .askingStorage, .askingDelegate,
-      .deliveringStored, .askingStoring, .ended:
-      true
-    case .ready, .connecting, .exchanging, .delivering: false
-    }
-  }
-
-  /// Whether the load waits for a connection.
-  package var isConnecting: Bool { state == .connecting }
-
-  /// Whether nothing more can come of this load.
-  package var hasEnded: Bool { state == .ended }
-
   // MARK: Events
 
   /// The load begins.
@@ -207,7 +203,7 @@ package struct LoadMachine: ~Copyable, Sendable {
     guard case .ready = state else { return }
     let canonical = CanonicalRequest(request)
     guard canonical.isChanged else { return load(into: &actions) }
-    state = .askingCanonical(canonical.request)
+    state = .askingCanonical
     actions.append(.askCanonical(canonical.request))
   }
 
@@ -250,7 +246,7 @@ package struct LoadMachine: ~Copyable, Sendable {
       let redirected = Request(
         method: redirect.method, url: redirect.url, fields: redirect.fields,
         body: redirect.keepsBody ? request.body : .none, cachePolicy: request.cachePolicy)
-      state = .askingRedirect(redirected)
+      state = .askingRedirect
       actions.append(.askRedirect(redirected))
     }
   }

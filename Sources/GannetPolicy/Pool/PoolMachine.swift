@@ -4,7 +4,9 @@ package import GannetHTTP
 ///
 /// Pure: connections and waiting loads are numbers, time is an argument, and what has to happen comes out as
 /// actions.
-package struct PoolMachine: Sendable {
+///
+/// Not copyable: a copy made in passing would cost more than what it is asked.
+package struct PoolMachine: ~Copyable, Sendable {
   /// What makes connections alike: where they go, and a number for everything else about how they get there.
   package struct Key: Hashable, Sendable {
     package var origin: Origin

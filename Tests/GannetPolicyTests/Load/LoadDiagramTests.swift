@@ -194,8 +194,7 @@ struct LoadDiagramTests {
     let asked: LoadMachine.Action? = place.actions.last
     let isAwaited =
       switch (place.state, asked) {
-      case (.askingCanonical(let request), .askCanonical(let shown)?): request == shown
-      case (.askingRedirect(let request), .askRedirect(let shown)?): request == shown
+      case (.askingCanonical, .askCanonical?), (.askingRedirect, .askRedirect?): true
       case (.askingNewBody, .askNewBody?), (.askingStorage, .askStorage?), (.askingDelegate, .askChallenge?):
         true
       case (.lookingUp, .lookUp?), (.deliveringStored, .deliverStored?), (.askingStoring, .askStoring?): true
