@@ -78,6 +78,7 @@ struct DigestAnswerTests {
       ("", "a\"b\\c", ["username=\"a\\\"b\\\\c\", "], []),
       ("", "ä", ["username=\"ä\", "], ["username*"]),
       (", charset=UTF-8", "ä b", ["username*=UTF-8''%C3%A4%20b, "], ["username="]),
+      (", charset=UTF-8", "ä%'*(", ["username*=UTF-8''%C3%A4%25%27%2A%28, "], []),
       (", charset=UTF-8", "a b", ["username=\"a b\", "], ["username*"]),
       (", userhash=false", "", [], ["userhash"]),
     ] as [(String, String, [String], [String])])
@@ -89,6 +90,28 @@ struct DigestAnswerTests {
     #expect(field.contains(", realm=\"r\", nonce=\"n\", uri=\"/?\\\"\\\\\", "))
     for part in there { #expect(field.contains(part), "\(part) in \(field)") }
     for part in absent { #expect(!field.contains(part), "\(part) in \(field)") }
+  }
+
+  @Test("a missing realm is an empty one")
+  func noRealm() throws {
+    let field = try answer("Digest nonce=n", user: "u", password: "p")
+      .authorization(method: "GET", target: "/", body: noBody.span, digest)
+    // MD5 of MD5("u::p"), the nonce and MD5("GET:/").
+    #expect(
+      field?.text == """
+        Digest username="u", realm="", nonce="n", uri="/", response="04ee1f01faf9f1764dadb343e35ff409"
+        """)
+  }
+
+  /// The session's key is made once, of the nonce that it began with; the answer holds the nonce of today.
+  @Test("a session goes on with its first nonce")
+  func firstNonce() throws {
+    var answer = try answer(
+      "Digest realm=r, nonce=m, qop=auth, algorithm=MD5-sess", user: "u", password: "p")
+    answer.firstNonce = Array("n".utf8)
+    // MD5 of MD5(MD5("u:r:p"):n:c), the nonce m, the count, c, auth and MD5("GET:/").
+    let made = answer.response(method: "GET", target: "/", body: noBody.span, digest)
+    #expect(made?.text == "5f74f8cfb5fd59cf9270d46c5ac6e3c2")
   }
 
   @Test("bytes of the realm are hashed and sent as they came")

@@ -49,6 +49,8 @@ struct DigestChallengeTests {
     #expect(digestChallenge("Basic nonce=n") == nil)
     #expect(digestChallenge("Digest nonce=\"a\u{7}\"") == nil)
     #expect(digestChallenge("Digest nonce=\"a\", opaque=\"\r\n\"") == nil)
+    #expect(digestChallenge("Digest nonce=\"a\", realm=\"\u{7}\"") == nil)
+    #expect(digestChallenge("Digest nonce=\"a\", realm=\"b\tc\"")?.realm?.text == "b\tc")
     #expect(digestChallenge("dIGEST NONCE=\"\"")?.nonce == [])
     #expect(digestChallenge("Digest nonce=n")?.realm == nil)
     #expect(digestChallenge("Digest nonce=n")?.opaque == nil)

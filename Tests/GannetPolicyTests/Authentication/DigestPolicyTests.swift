@@ -122,6 +122,20 @@ struct DigestPolicyTests {
     #expect(policy.automaticCredential(url: url, stored: right)?.credential == right)
   }
 
+  @Test("a user name may hold a colon, and no control character")
+  func userNames() throws {
+    var policy = AuthenticationPolicy { _ in true }
+    #expect(received("1", isAnswered: false, &policy) == "0")
+    let colon = PasswordCredential(user: "a:b", password: "\n")
+    #expect(policy.automaticCredential(url: url, stored: colon)?.credential == colon)
+    #expect(try policy.answer(with: colon).login?.credential == colon)
+    let control = PasswordCredential(user: "a\nb", password: "p")
+    #expect(policy.automaticCredential(url: url, stored: control) == nil)
+    #expect(throws: PasswordCredential.Refusal.controlCharacter) { try policy.answer(with: control) }
+    // What could not be sent is no answer.
+    #expect(policy.answer?.login?.credential == colon)
+  }
+
   @Test("a wrong password is sent once")
   func wrong() throws {
     var policy = AuthenticationPolicy { _ in true }

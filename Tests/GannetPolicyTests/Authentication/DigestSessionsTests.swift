@@ -83,6 +83,14 @@ struct DigestSessionsTests {
     #expect(sessions.logins(of: origin) == [new, other])
     sessions.drop(new)
     #expect(sessions.logins(of: origin) == [other])
+    // The same user in another realm, and at another origin, is another login.
+    var (realm, elsewhere) = (other, other)
+    realm.challenge.realm = Array("s".utf8)
+    elsewhere.origin = Origin(scheme: "http", host: "h", port: 81)
+    sessions.keep(realm)
+    sessions.keep(elsewhere)
+    #expect(sessions.logins(of: origin) == [realm, other])
+    #expect(sessions.logins(of: elsewhere.origin) == [elsewhere])
   }
 
   @Test("what is remembered is limited, and what is forgotten begins anew")

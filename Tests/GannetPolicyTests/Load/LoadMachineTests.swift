@@ -162,6 +162,14 @@ import Testing
     #expect(try sends("http://h/a", []) == .send(.digest(login)))
     #expect(try sends("http://h:81/a", []) == .send(nil))
     #expect(try sends("https://h/a", []) == .send(nil))
+    // Refused, it is what the delegate is told of.
+    let same = [(name: "WWW-Authenticate", value: "Digest realm=r, nonce=\"n\", qop=auth")]
+    let refused = try runLoad(
+      "http://h/",
+      [.started, .recalled(nonce: "n"), .connected(reused: false), .head(401, same), .stored(nil)])
+    let asked = AuthenticationPolicy.Space(login)
+    #expect(
+      refused.actions.last == .askChallenge(asked, proposed: login.credential, previousFailures: 1))
     // Once a challenge is answered, that answer counts.
     let answered = try sends(
       "http://u:w@h/a", [.connected(reused: false), .head(401, basic)])
@@ -175,6 +183,18 @@ import Testing
     #expect(!mayRecall)
     machine.recalled(login)
     machine.connected(reused: false, into: &actions)
+    #expect(actions.last == .send(nil))
+    // What is stored was the answer to a request without it.
+    let head = StoredHead(
+      status: 200, fields: ["Cache-Control": "max-age=60", "ETag": "\"v\""], sent: [:], requestTime: 0,
+      responseTime: 0)
+    var asking = LoadMachine(
+      try loadRequest("http://h/"), maximumRedirects: 1, refusedRedirectFails: false, usesCache: true)
+    asking.started(into: &actions)
+    asking.foundStored(head, at: 100, into: &actions)
+    #expect(asking.conditions != nil)
+    asking.recalled(login)
+    asking.connected(reused: false, into: &actions)
     #expect(actions.last == .send(nil))
   }
 

@@ -233,6 +233,9 @@ private final class DigestServer {
       #expect(bench.load("http://h/", Self.answering()) == ["challenge r failures 0"] + Self.got)
     }
     #expect(bench.server.authorizations.map { $0 == "-" } == [true, false, true, false])
+    // Nor by another load that knows it: the login is not remembered at all.
+    #expect(bench.load("http://u:right@h/") == Self.got)
+    #expect(bench.server.authorizations.suffix(2).map { $0 == "-" } == [true, false])
     #expect(bench.load("http://h/", Self.answering("right", .forSession)).last == "finish")
     let before = bench.server.authorizations.count
     // The delegate forbids the storage.
@@ -248,6 +251,37 @@ private final class DigestServer {
     let first = bench.server.authorizations[before...]
     #expect(first.first == "-")
     #expect(first.contains("own"))
+  }
+
+  /// What a URL's credential got is for those who have that credential.
+  @Test func aLoginIsSentUnaskedOnlyWithTheCredentialOfItsOwn() throws {
+    let bench = try Bench()
+    #expect(bench.load("http://u:right@h/") == Self.got)
+    #expect(bench.load("http://u:wrong@h/") == ["challenge r failures 1"] + Self.refused)
+    #expect(bench.load("http://h/") == ["challenge r failures 0"] + Self.refused)
+    // The storage holds another one for the space.
+    let space = URLProtectionSpace(
+      host: "h", port: 80, protocol: "http", realm: "r", authenticationMethod: .httpDigest)
+    let other = URLCredential(user: "u", password: "other", persistence: .forSession)
+    bench.configuration.credentialStorage.setDefaultCredential(other, for: space)
+    _ = bench.load("http://h/")
+    #expect(bench.server.authorizations.map { $0 == "-" } == [true, false, true, false, true, true, false])
+  }
+
+  /// The delegate's credential for one load, and the stored one for where its redirect leads.
+  @Test func aLoginOfTheStorageIsKeptBesideOneForThisLoad() throws {
+    let bench = try Bench()
+    bench.server.accepted = {
+      $0.contains("Host: h\r\n") ? .ok("", status: "302 Found", "Location: http://o/\r\n") : nil
+    }
+    bench.server.passwords["v"] = "stored"
+    let space = URLProtectionSpace(
+      host: "o", port: 80, protocol: "http", realm: "r", authenticationMethod: .httpDigest)
+    let stored = URLCredential(user: "v", password: "stored", persistence: .forSession)
+    bench.configuration.credentialStorage.setDefaultCredential(stored, for: space)
+    #expect(bench.load("http://h/", Self.answering()).suffix(3) == Self.got)
+    #expect(bench.load("http://o/") == Self.got)
+    #expect(bench.server.authorizations.map { $0 == "-" } == [true, false, true, false, false])
   }
 
   @Test func aLoadThatIsCancelledWhenItsStorageIsAskedSaysNothing() throws {
@@ -290,6 +324,18 @@ private final class DigestServer {
     #expect(authorizations[3] == "-")
   }
 
+  /// A redirect may change the method; what is answered is the request that is sent.
+  @Test func theMethodAfterARedirectIsHashed() throws {
+    let bench = try Bench()
+    bench.server.accepted = {
+      $0.hasPrefix("POST ") ? .ok("", status: "303 See Other", "Location: /b\r\n") : nil
+    }
+    var request = URLRequest(string: "http://u:right@h/a")
+    request.httpMethod = "POST"
+    #expect(bench.load(request).suffix(3) == Self.got)
+    #expect(bench.server.authorizations.map { $0 == "-" } == [true, false, false])
+  }
+
   @Test func theNextNonceIsUsed() throws {
     let bench = try Bench()
     bench.server.fields = "Authentication-Info: nextnonce=\"later\", rspauth=\"00\"\r\n"
@@ -329,6 +375,19 @@ private final class DigestServer {
       #expect(lines.contains("challenge b failures 0") == !other.isEmpty)
       #expect(lines.suffix(3) == Self.refused)
     }
+    // Nor for a login that is known.
+    let bench = try Bench()
+    bench.server.challenges = ["Digest realm=\"r\", nonce=\"NONCE\", qop=\"auth-int\""]
+    #expect(bench.load("http://u:right@h/") == Self.got)
+    var request = URLRequest(string: "http://u:right@h/")
+    request.httpMethod = "POST"
+    request.body = .stream(length: 2) {
+      AsyncStream {
+        $0.yield(Data("ab".utf8)); $0.finish()
+      }
+    }
+    #expect(bench.load(request).suffix(3) == Self.refused)
+    #expect(bench.server.authorizations.map { $0 == "-" } == [true, false, true])
   }
 
   @Test func aSpacePassedOverLeadsToTheNext() throws {
