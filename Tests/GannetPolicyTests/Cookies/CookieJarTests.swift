@@ -28,6 +28,13 @@ import Testing
     #expect(try visits.sent(to: "http://h.test/") == "a=2; A=4")
   }
 
+  /// One without a name is sent as the value that it is.
+  @Test func aValueAlone() throws {
+    var visits = Visits()
+    try visits.receive(["a=1", "x", "=y; Path=/p"], from: "http://h/")
+    #expect(try visits.sent(to: "http://h/p") == "y; a=1; x")
+  }
+
   @Test func cookiesEnd() throws {
     var visits = Visits(at: 100)
     try visits.receive(["a=1; Max-Age=10", "b=2", "c=3; Max-Age=20"], from: "http://h/")
@@ -109,6 +116,12 @@ import Testing
     try visits.receive(["a=20"], from: "http://h20/")
     #expect(visits.jar.count == 18)
     #expect(try (0...20).filter { try visits.sent(to: "http://h\($0)/").isEmpty } == [1, 2, 3])
+    // What is over goes before, and is enough.
+    try visits.receive(["a=; Max-Age=5", "b=; Max-Age=5"], from: "http://last/")
+    visits.now = 5
+    try visits.receive(["a=1"], from: "http://h1/")
+    #expect(visits.jar.count == 19)
+    #expect(try (0...20).filter { try visits.sent(to: "http://h\($0)/").isEmpty } == [2, 3])
   }
 
   @Test func theDefaultLimits() throws {

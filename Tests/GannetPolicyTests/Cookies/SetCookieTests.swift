@@ -46,6 +46,7 @@ import Testing
     ("__Host-a=b; Path=/", .brokenPrefix), ("__Host-a=b; Secure; Path=/p", .brokenPrefix),
     ("__HOST-a=b; Secure; Path=/; Domain=example.org", .brokenPrefix),
     ("=__Host-a=b; Secure; Path=/", .brokenPrefix), ("__Host-; Secure; Path=/", .brokenPrefix),
+    ("=__Secure-a=b; Secure", .brokenPrefix), ("__Secure-; Secure", .brokenPrefix),
     ("a=b; SameSite=None; Secure", nil), ("a=b; SameSite=None", .sameSiteNone), ("__Hos-a=b", nil),
   ])
   func prefixesByHTTPS(_ field: String, _ refusal: CookieRefusal?) throws {
@@ -53,6 +54,12 @@ import Testing
     case .success: #expect(refusal == nil)
     case .failure(let given): #expect(given == refusal)
     }
+  }
+
+  /// The path has to be named, also where it is what the request's gives.
+  @Test func aHostPrefixNamesItsPath() throws {
+    #expect(try cookie("__Host-a=b; Secure", from: "https://h/x") == .failure(.brokenPrefix))
+    #expect(try cookie("__Host-a=b; Secure; Path=/", from: "https://h/x").get().path == "/")
   }
 
   /// Of a name, 4096 bytes with the value; of an attribute, 1024, and a longer one is passed over.

@@ -263,6 +263,7 @@ struct CookieLoadTests {
       (.onlyFromMainDocumentDomain, nil, "a=1 b=2"),
       (.onlyFromMainDocumentDomain, "https://api.h.test/x", "a=1 b=2"),
       (.onlyFromMainDocumentDomain, "http://www.h.test/", "b=2"),
+      (.onlyFromMainDocumentDomain, "http://x.api.h.test/", "b=2"),
       (.onlyFromMainDocumentDomain, "http://other.test/", ""),
     ]
     for (policy, main, kept) in table {
