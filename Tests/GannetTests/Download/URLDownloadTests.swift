@@ -10,9 +10,14 @@ import Testing
   private final class Log: URLDownloadDelegate {
     private(set) var lines: [String] = []
     private(set) var error: ConnectionError?
-    private var length = 0
+    /// Bytes told since another callback.
+    private(set) var length = 0
     var onCallback: (String, URLDownload) -> Void = { _, _ in }
     var decodes = true
+    var follows = true
+    var usesStorage = true
+    var canAuthenticate = true
+    var cancelsChallenges = false
 
     private func note(_ word: String, _ rest: String, _ download: URLDownload) {
       if length > 0, word != "length" { lines.append("length \(length)") }
@@ -26,10 +31,22 @@ import Testing
       -> URLRequest?
     {
       note("willSend", request.url?.path ?? "", download)
-      return request
+      return follows ? request : nil
+    }
+    func downloadShouldUseCredentialStorage(_ download: URLDownload) -> Bool { usesStorage }
+    func download(_ download: URLDownload, canAuthenticateAgainst protectionSpace: URLProtectionSpace) -> Bool
+    {
+      canAuthenticate
+    }
+    func download(_ download: URLDownload, didCancel challenge: URLAuthenticationChallenge) {
+      note("cancelled", "", download)
     }
     func download(_ download: URLDownload, didReceive challenge: URLAuthenticationChallenge) {
       note("challenge", "\(challenge.previousFailureCount)", download)
+      if cancelsChallenges {
+        challenge.sender?.cancel(challenge)
+        return
+      }
       challenge.sender?.use(URLCredential(user: "u", password: "p", persistence: .none), for: challenge)
     }
     func download(_ download: URLDownload, didReceive response: URLResponse) {
@@ -57,11 +74,18 @@ import Testing
   }
 
   /// Runs a download to its end on a loop of its own, its destination decided as `file` in the folder.
+  @discardableResult
   private static func run(
     _ answers: [Answer], _ log: Log, into folder: Folder?, allowOverwrite: Bool = true,
     url: String = "http://h/a/f.txt",
-    cut: Cut = .whole, _ prepare: (URLDownload) -> Void = { _ in }
-  ) throws {
+    cut: Cut = .whole, stored: URLCredential? = nil, _ prepare: (URLDownload) -> Void = { _ in }
+  ) throws -> URLConnection.Configuration {
+    let configuration = Loading.configuration(ScriptedServer([answers], cut: cut))
+    if let stored {
+      let space = URLProtectionSpace(
+        host: "h", port: 80, protocol: "http", realm: "x", authenticationMethod: .httpBasic)
+      configuration.credentialStorage.setDefaultCredential(stored, for: space)
+    }
     let loop = try EventLoop()
     let act = log.onCallback
     log.onCallback = { word, download in
@@ -73,12 +97,13 @@ import Testing
     let download = try #require(
       URLDownload(
         request: URLRequest(string: url, timeoutInterval: 5), delegate: log, startImmediately: false,
-        configuration: Loading.configuration(ScriptedServer([answers], cut: cut)), on: .loop(loop.handle)))
+        configuration: configuration, on: .loop(loop.handle)))
     prepare(download)
     download.start()
     loop.run(until: .now + .seconds(10))
     loop.shutDown()
     log.onCallback = { _, _ in }
+    return configuration
   }
 
   @Test func theCallbacksComeInOrder() throws {
@@ -88,6 +113,67 @@ import Testing
       #expect(log.lines == ["begin", "response 5", "decide f.txt", "create file.txt", "length 5", "finish"])
       #expect(folder.bytes("file.txt") == Array("hello".utf8) && folder.names == ["file.txt"])
     }
+  }
+
+  /// What is told of the file is so when it is told.
+  @Test func theFileIsAsItIsTold() throws {
+    let (log, folder) = (Log(), try Folder())
+    try folder.write("old", to: "file.txt")
+    var finished: [String] = []
+    log.onCallback = { word, _ in
+      if word == "finish" { finished = folder.names.map { folder.text($0) ?? "" } }
+      guard word == "length" else { return }
+      let parts = folder.names.filter { $0 != "file.txt" }
+      #expect(parts.map { folder.bytes($0)?.count } == [log.length])
+      #expect(folder.text("file.txt") == "old")
+    }
+    try Self.run([.ok("hello")], log, into: folder, cut: .everyByte)
+    #expect(finished == ["hello"])
+  }
+
+  @Test func aRefusedRedirectIsTheResponse() throws {
+    let (log, folder) = (Log(), try Folder())
+    log.follows = false
+    try Self.run([.ok("moved", status: "302 Found", "Location: /b\r\n")], log, into: folder)
+    #expect(log.lines.prefix(3) == ["begin", "willSend /b", "response 5"])
+    #expect(log.lines.last == "finish" && folder.text("file.txt") == "moved")
+  }
+
+  @Test func theDelegateSaysWhoseCredentialsAreSent() throws {
+    let asks = Answer.ok("no", status: "401 Unauthorized", "WWW-Authenticate: Basic realm=\"x\"\r\n")
+    let folder = try Folder()
+    let unable = Log()
+    unable.canAuthenticate = false
+    try Self.run([asks], unable, into: folder)
+    #expect(unable.lines.prefix(2) == ["begin", "response 2"] && unable.lines.last == "finish")
+    let credential = URLCredential(user: "s", password: "p", persistence: .forSession)
+    for usesStorage in [true, false] {
+      let log = Log()
+      log.usesStorage = usesStorage
+      try Self.run([asks, .ok("hello")], log, into: folder, stored: credential)
+      #expect(log.lines.contains("challenge 0") == !usesStorage)
+      #expect(log.lines.last == "finish" && folder.text("file.txt") == "hello")
+    }
+    let cancelling = Log()
+    cancelling.cancelsChallenges = true
+    try Self.run([asks], cancelling, into: folder)
+    #expect(cancelling.lines == ["begin", "challenge 0", "cancelled", "fail userCancelledAuthentication"])
+  }
+
+  /// No number ends up in a folder's name, nor before a name that begins with a dot.
+  @Test(arguments: [
+    ("report.pdf", "report-1.pdf"), ("report", "report-1"), (".profile", ".profile-1"), ("a.b.c", "a.b-1.c"),
+  ])
+  func aNumberStandsBeforeTheExtension(_ name: String, _ numbered: String) throws {
+    let (log, folder) = (Log(), try Folder())
+    let inner = folder.path + "/in.folder"
+    try FileManager.default.createDirectory(atPath: inner, withIntermediateDirectories: false)
+    try folder.write("old", to: "in.folder/" + name)
+    try Self.run([.ok("hello")], log, into: nil) {
+      $0.setDestination(inner + "/" + name, allowOverwrite: false)
+    }
+    #expect(log.lines.contains("create \(numbered)"))
+    #expect(folder.text("in.folder/" + numbered) == "hello" && folder.text("in.folder/" + name) == "old")
   }
 
   @Test func redirectsAndChallengesAreTheDelegates() throws {
@@ -137,20 +223,34 @@ import Testing
     #expect(log.lines.suffix(2) == ["length 5", "fail networkConnectionLost"])
     #expect(folder.names == (deletes ? [] : ["file.txt"]))
     if !deletes { #expect(folder.bytes("file.txt") == Array("hello".utf8)) }
+    // Removing is what happens when nothing is said.
+    let other = try Folder()
+    try Self.run([answer], Log(), into: other, allowOverwrite: allowOverwrite)
+    #expect(other.names.isEmpty)
   }
 
   @Test func aCancelInAnyCallbackEndsItWithoutAFile() throws {
     let answers: [Answer] = [.ok("", status: "302 Found", "Location: /b\r\n"), .ok("hello")]
     let words = ["begin", "willSend", "response", "decide", "create", "length"]
-    for allowOverwrite in [true, false] {
+    // Also where a failure would keep it.
+    for (allowOverwrite, deletes) in [(true, true), (false, true), (true, false), (false, false)] {
       for (place, word) in words.enumerated() {
         let (log, folder) = (Log(), try Folder())
         log.onCallback = { now, download in if now == word { download.cancel() } }
-        try Self.run(answers, log, into: folder, allowOverwrite: allowOverwrite)
+        try Self.run(answers, log, into: folder, allowOverwrite: allowOverwrite) {
+          $0.deletesFileUponFailure = deletes
+        }
         #expect(log.lines.count == min(place + 1, 5), "\(word): \(log.lines)")
         #expect(folder.names.isEmpty, "\(word)")
       }
     }
+  }
+
+  @Test func aCancelAfterTheEndLeavesTheFile() throws {
+    let (log, folder) = (Log(), try Folder())
+    log.onCallback = { word, download in if word == "finish" { download.cancel() } }
+    try Self.run([.ok("hello")], log, into: folder)
+    #expect(log.lines.last == "finish" && folder.text("file.txt") == "hello")
   }
 
   @Test func aBodyMayBeKeptAsItCame() throws {
@@ -165,6 +265,58 @@ import Testing
       #expect(log.lines[1...2] == ["decode application/x-deflate", "response \(decodes ? -1 : body.count)"])
       #expect(folder.bytes("file.txt") == (decodes ? Array("hello".utf8) : body))
     }
+  }
+
+  /// Each coding that is undone is asked for by its name of old.
+  @Test(
+    arguments: [
+      ("gzip", ["x-gzip"]), ("X-GZIP", ["x-gzip"]), ("deflate,\tgzip", ["x-deflate", "x-gzip"]), ("br", []),
+      ("gzip\r\nContent-Encoding: deflate", ["x-gzip", "x-deflate"]), ("identity", []),
+    ] as [(String, [String])])
+  func codingsAreAskedForByTheirNames(_ coding: String, _ asked: [String]) throws {
+    let (log, folder) = (Log(), try Folder())
+    try Self.run([.ok("x", "Content-Encoding: \(coding)\r\n")], log, into: folder)
+    #expect(log.lines.filter { $0.hasPrefix("decode ") } == asked.map { "decode application/\($0)" })
+  }
+
+  @Test func nothingIsStoredAndPartsStayTogether() throws {
+    let folder = try Folder()
+    let configuration = try Self.run(
+      [.ok("hello", "Cache-Control: max-age=60\r\nETag: \"v\"\r\n")], Log(), into: folder)
+    #expect(configuration.urlCache?.currentMemoryUsage == 0)
+    let (log, parts) = (Log(), "--B\r\n\r\none\r\n--B\r\n\r\ntwo\r\n--B--\r\n")
+    try Self.run(
+      [.ok(parts, "Content-Type: multipart/x-mixed-replace;boundary=B\r\n")], log, into: folder)
+    #expect(log.lines.count { $0.hasPrefix("response") } == 1 && log.lines.last == "finish")
+    #expect(folder.text("file.txt") == parts)
+  }
+
+  /// A file's failure is the end, also of a load that would fail later.
+  @Test func aFailureOfTheFileIsToldOnce() throws {
+    let answer = Answer("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhello", ending: .endOfFile)
+    for (path, lines) in [
+      ("/none/file", ["fail cannotCreateFile"]), ("/dev/full", ["create full", "fail cannotWriteToFile"]),
+    ] {
+      let (log, folder) = (Log(), try Folder())
+      try Self.run([answer], log, into: nil, cut: .everyByte) {
+        $0.setDestination(path == "/dev/full" ? path : folder.path + path, allowOverwrite: true)
+      }
+      #expect(log.lines == ["begin", "response 9"] + lines)
+    }
+  }
+
+  @Test func aFileThatCannotBeGivenItsPlaceFailsTheDownload() throws {
+    let (log, folder) = (Log(), try Folder())
+    log.onCallback = { word, _ in
+      guard word == "length" else { return }
+      #expect(throws: Never.self) {
+        try FileManager.default.createDirectory(
+          atPath: folder.path + "/file.txt", withIntermediateDirectories: true)
+      }
+    }
+    try Self.run([.ok("hello")], log, into: folder)
+    #expect(log.lines.suffix(2) == ["length 5", "fail cannotMoveFile"])
+    #expect(folder.names == ["file.txt"])
   }
 
   @Test func aFileThatCannotBeCreatedFailsTheDownload() throws {
