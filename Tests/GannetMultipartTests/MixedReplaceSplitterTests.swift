@@ -62,6 +62,17 @@ private let delimiterCases = [
     "no dashes in any delimiter", boundary: "cut", "cut\r\n\r\none\r\ncut\r\n\r\ntwo\r\ncut--",
     ["part", "data one", "complete", "ended", "part", "data two", "complete", "ended", "finished"]),
   StreamCase(
+    "no dashes in any delimiter, LF only", boundary: "cut", "cut\n\none\ncut\n\ntwo\n\ncut--",
+    ["part", "data one", "complete", "ended", "part", "data two\n", "complete", "ended", "finished"]),
+  StreamCase(
+    "no dashes in any delimiter: no promised byte is kept back", boundary: "cut",
+    "cut\nContent-Length: 3\n\none\ncut\nContent-Length: 4\n\nab\nc",
+    [
+      "part Content-Length=3", "data one", "complete", "ended", "part Content-Length=4", "data ab\nc",
+      "complete",
+    ],
+    goesOn: true),
+  StreamCase(
     "no dashes, then dashes within a line", boundary: "cut",
     "cut\r\n\r\n\(picture())--cut\r\n\r\ntwo--cut\r\nA: 1\r\n\r\nthree\r\n--cut--",
     [

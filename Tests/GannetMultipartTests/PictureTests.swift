@@ -102,7 +102,8 @@ private func lengthened(_ length: Int) -> String { "\(jpeg); Content-Length=\(le
 private let pictureCases =
   [
     ("plain", Pictures.plain), ("with a thumbnail", Pictures.withThumbnail),
-    ("progressive", Pictures.progressive), ("tables only", Pictures.tables),
+    ("progressive", Pictures.progressive), ("with markers alone", Pictures.withTEM),
+    ("tables only", Pictures.tables),
     ("empty", "\u{FF}\u{D8}\u{FF}\u{D9}"),
   ].flatMap { name, picture in
     [

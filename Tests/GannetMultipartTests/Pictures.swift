@@ -30,6 +30,10 @@ enum Pictures {
     + segment("\u{C4}", "t") + scan("two\u{FF}\u{FF}\0") + "\u{FF}\u{1}" + "\u{FF}\u{FF}"
     + scan("\u{FF}\u{FF}\u{D3}x\u{FF}") + end
 
+  /// Markers alone (TEM) between the segments.
+  static let withTEM =
+    start + "\u{FF}\u{1}" + segment("\u{DB}", "tables") + "\u{FF}\u{1}" + scan("x") + end
+
   /// Tables only: the abbreviated format of section B.5.
   static let tables = start + segment("\u{DB}", "tables") + segment("\u{FE}", "") + end
 
