@@ -149,7 +149,8 @@ extension URLDownload {
         case nil: try NewFile(inFolder: folder)
         }
     } catch {
-      throw ConnectionError(creating: destination?.path ?? "in \(folder)", error, for: request)
+      throw ConnectionError(
+        creating: destination?.path ?? "in \(folder)", error, in: .receiving, for: request)
     }
     let isCancelled = state.withLock { state in
       if !state.isCancelled { state.file = file }

@@ -54,10 +54,10 @@ final class FileCollector: URLConnectionDataDelegate {
 }
 
 extension ConnectionError {
-  /// The file that a body was to be put into cannot be created; nothing was sent.
-  init(creating path: String, _ error: SystemError, for request: URLRequest) {
+  /// The file that a body was to be put into cannot be created: before anything was sent, or once the response is here.
+  init(creating path: String, _ error: SystemError, in phase: Phase, for request: URLRequest) {
     self.init(
-      .cannotCreateFile, phase: .preparing, url: request.safeURLString, cause: .system(errno: error.errno),
+      .cannotCreateFile, phase: phase, url: request.safeURLString, cause: .system(errno: error.errno),
       reason: "the file \(path) cannot be created: \(error.words)")
   }
 

@@ -39,7 +39,7 @@ extension URLConnection {
     guard let destination else {
       let folder = FileManager.default.temporaryDirectory.path(percentEncoded: false)
       do throws(SystemError) { return try NewFile(inFolder: folder) } catch {
-        throw ConnectionError(creating: "in \(folder)", error, for: request)
+        throw ConnectionError(creating: "in \(folder)", error, in: .preparing, for: request)
       }
     }
     let path = destination.path(percentEncoded: false)
@@ -49,7 +49,7 @@ extension URLConnection {
         reason: "the destination \(destination.absoluteString) is no file")
     }
     do throws(SystemError) { return try NewFile(at: path) } catch {
-      throw ConnectionError(creating: path, error, for: request)
+      throw ConnectionError(creating: path, error, in: .preparing, for: request)
     }
   }
 }

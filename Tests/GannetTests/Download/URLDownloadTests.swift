@@ -326,7 +326,7 @@ import Testing
         $0.setDestination(folder.path + "/none/file", allowOverwrite: allowOverwrite)
       }
       #expect(log.lines == ["begin", "response 5", "fail cannotCreateFile"])
-      #expect(log.error?.cause == .system(errno: 2))
+      #expect(log.error?.cause == .system(errno: 2) && log.error?.phase == .receiving)
     }
   }
 
