@@ -16,7 +16,7 @@ extension FetchOptions {
         form.append(
           try FetchOptions.content(of: path), named: part.name, filename: part.filename, contentType: type)
       case .file(let path):
-        let last = path.split(separator: "/").last.map(String.init) ?? path
+        let last = path.utf8.split(separator: UInt8(ascii: "/")).last.flatMap(String.init) ?? path
         form.append(
           try FetchOptions.content(of: path), named: part.name, filename: part.filename ?? last,
           contentType: type ?? FetchOptions.type(ofFileNamed: last) ?? FetchOptions.unknownType)

@@ -214,7 +214,7 @@ enum UploadURL {
     else {
       return url
     }
-    let name = file.split(separator: "/").last.map(String.init) ?? file
+    let name = file.utf8.split(separator: UInt8(ascii: "/")).last.flatMap(String.init) ?? file
     let base = url.prefix { $0 != "#" }
     return base + (base.hasSuffix("/") ? "" : "/") + escaped(name)
   }

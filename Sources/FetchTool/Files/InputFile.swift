@@ -60,7 +60,9 @@ enum InputFile {
 
   /// Makes a folder where there is none, and those it is in.
   static func makeFolder(_ path: String) throws(SystemError) {
-    if let slash = path.lastIndex(of: "/"), slash > path.startIndex { try makeFolder(String(path[..<slash])) }
+    if let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")), slash > path.startIndex {
+      try makeFolder(String(path[..<slash]))
+    }
     // SAFETY: the path is lent as a C string for the call.
     guard unsafe mkdir(path, 0o777) != 0, errno != EEXIST else { return }
     throw SystemError(errno: errno, call: "mkdir")

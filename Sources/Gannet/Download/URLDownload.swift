@@ -69,7 +69,7 @@ open class URLDownload: @unchecked Sendable {
   /// - Parameters:
   ///   - path: the file's path.
   ///   - allowOverwrite: whether a file that is there is replaced: in one step, once the new one is whole. If not, and it
-  ///     is there, a number is added to the name: `report-1.pdf`.
+  ///     is there, a number is added to the name: `report-1.pdf`. A name too long for that is cut.
   public final func setDestination(_ path: String, allowOverwrite: Bool) {
     state.withLock { $0.destination = (path, allowOverwrite) }
   }

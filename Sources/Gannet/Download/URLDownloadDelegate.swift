@@ -28,7 +28,8 @@ public protocol URLDownloadDelegate: AnyObject {
   func download(_ download: URLDownload, didReceive response: URLResponse)
 
   /// The file is about to be created, and nobody has said where: call `setDestination(_:allowOverwrite:)`, now or never.
-  /// The name is what the response suggests: never empty, and without a `/`, a leading dot or a control character.
+  /// The name is what the response suggests: never empty, and without a `/`, a control character, or a dot or combining
+  /// mark at its start.
   func download(_ download: URLDownload, decideDestinationWithSuggestedFilename filename: String)
 
   /// The file was created; this is the path that it has once it is whole, a number in its name if one had to be added.

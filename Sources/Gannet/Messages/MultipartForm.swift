@@ -52,7 +52,7 @@ public struct MultipartForm: Sendable, Hashable {
     file path: String, named name: String, filename: String? = nil,
     contentType: String = "application/octet-stream"
   ) {
-    let last = path.split(separator: "/").last.map(String.init) ?? path
+    let last = path.utf8.split(separator: UInt8(ascii: "/")).last.flatMap(String.init) ?? path
     append(.file(path), named: name, filename: filename ?? last, contentType: contentType)
   }
 

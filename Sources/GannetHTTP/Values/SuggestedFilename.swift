@@ -27,8 +27,9 @@ public enum SuggestedFilename {
 
   /// The part after the last `/` or `\`: a server's name may not choose a directory.
   private static func lastSegment(_ text: String) -> String {
-    let start = text.lastIndex { $0 == "/" || $0 == "\\" }.map { text.index(after: $0) }
-    return String(text[(start ?? text.startIndex)...])
+    let scalars = text.unicodeScalars
+    let start = scalars.lastIndex { $0 == "/" || $0 == "\\" }.map { scalars.index(after: $0) }
+    return String(scalars[(start ?? scalars.startIndex)...])
   }
 
   /// The last segment of `path`, its percent escapes decoded when they are UTF-8.
@@ -50,7 +51,8 @@ public enum SuggestedFilename {
   }
 
   /// `text` as a name of a file: without control and format characters, `_` for what separates paths or means
-  /// something to a shell or another system, no dots or blanks at its start, none at its end, and not too long.
+  /// something to a shell or another system, no dots or blanks at its start, none at its end, and not too long. Nor has it
+  /// a combining mark at its start, which would make one character of itself and the `/` or the dot before it.
   private static func made(safe text: String) -> String {
     var scalars = String.UnicodeScalarView()
     for scalar in text.unicodeScalars {
@@ -59,10 +61,21 @@ public enum SuggestedFilename {
       default: scalars.append("/\\:*?\"<>|~".unicodeScalars.contains(scalar) ? "_" : scalar)
       }
     }
-    var name = Substring(String(scalars))
-    while let first = name.first, first == "." || first.isWhitespace { name.removeFirst() }
-    while let last = name.last, last == "." || last.isWhitespace { name.removeLast() }
+    var name = scalars[...]
+    while let first = name.first, isDotOrBlank(first) || isMark(first) { name.removeFirst() }
+    while let last = name.last, isDotOrBlank(last) { name.removeLast() }
     return shortened(String(name), to: byteLimit)
+  }
+
+  private static func isDotOrBlank(_ scalar: Unicode.Scalar) -> Bool {
+    scalar == "." || scalar.properties.isWhitespace
+  }
+
+  private static func isMark(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.properties.generalCategory {
+    case .nonspacingMark, .spacingMark, .enclosingMark: true
+    default: false
+    }
   }
 
   /// `name` cut to `limit` bytes, its extension kept when that is short.
@@ -70,14 +83,15 @@ public enum SuggestedFilename {
     guard name.utf8.count > limit else { return name }
     var ending = extensionOf(name).map { "." + $0 } ?? ""
     if ending.utf8.count > 32 { ending = "" }
-    var stem = ""
+    // By scalars: one character may have any number of marks, and nothing would be left before the extension's dot.
+    var stem = String.UnicodeScalarView()
     var bytes = ending.utf8.count
-    for character in name.dropLast(ending.count) {
-      bytes += character.utf8.count
+    for scalar in name.unicodeScalars.dropLast(ending.unicodeScalars.count) {
+      bytes += UTF8.width(scalar)
       if bytes > limit { break }
-      stem.append(character)
+      stem.append(scalar)
     }
-    return stem + ending
+    return String(stem) + ending
   }
 
   private static func extensionOf(_ name: String) -> Substring? {

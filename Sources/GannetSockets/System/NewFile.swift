@@ -141,16 +141,36 @@ package final class NewFile: Sendable {
     return folder + (folder.hasSuffix("/") ? "" : "/") + prefix + digits.joined() + suffix
   }
 
+  /// Bytes of the longest name that Linux file systems take.
+  private static let longestName = 255
+  /// Bytes of the longest extension that is kept, with its dot, where a name has to be cut.
+  private static let longestExtension = 32
+
+  /// The path with a number in its name, which is cut where it would be too long with it.
   private static func numbered(_ path: String, _ number: Int) -> String {
-    let name = path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex
+    let start = lastByte(UInt8(ascii: "/"), of: path).map { path.utf8.index(after: $0) } ?? path.startIndex
+    var (stem, ending) = (path[start...].unicodeScalars, path[path.endIndex...])
     // A name that begins with its only dot has no extension.
-    guard let dot = path.lastIndex(of: "."), dot > name else { return "\(path)-\(number)" }
-    return "\(path[..<dot])-\(number)\(path[dot...])"
+    if let dot = lastByte(UInt8(ascii: "."), of: path), dot > start {
+      (stem, ending) = (path[start..<dot].unicodeScalars, path[dot...])
+    }
+    let suffix = "-\(number)"
+    var excess = Substring(stem).utf8.count + suffix.utf8.count + ending.utf8.count - longestName
+    if excess > 0, ending.utf8.count > longestExtension {
+      (stem, ending) = (path[start...].unicodeScalars, path[path.endIndex...])
+    }
+    while excess > 0, let last = stem.popLast() { excess -= UTF8.width(last) }
+    return "\(path[..<start])\(Substring(stem))\(suffix)\(ending)"
   }
 
   private static func folder(of path: String) -> String {
-    guard let slash = path.lastIndex(of: "/") else { return "." }
+    guard let slash = lastByte(UInt8(ascii: "/"), of: path) else { return "." }
     return slash == path.startIndex ? "/" : String(path[..<slash])
+  }
+
+  /// Where the byte is last, as the kernel sees it: as a character a `/` before a combining accent is another one.
+  private static func lastByte(_ byte: UInt8, of path: String) -> String.Index? {
+    path.utf8.lastIndex(of: byte)
   }
 
   private static func resolved(_ path: String) throws(SystemError) -> String {

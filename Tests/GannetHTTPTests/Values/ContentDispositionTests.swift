@@ -69,5 +69,22 @@ struct ContentDispositionTests {
       disposition: nil, path: "/" + long, host: "h", mediaType: "image/jpeg")
     #expect(extended.utf8.count <= SuggestedFilename.byteLimit && extended.hasSuffix("€.jpg"))
     #expect(SuggestedFilename.choose(disposition: nil, path: "", host: "", mediaType: nil) == "unknown")
+    let oneCharacter = "a" + String(repeating: "\u{301}", count: 300) + ".txt"
+    let cut = SuggestedFilename.choose(disposition: nil, path: "/" + oneCharacter, host: "h", mediaType: nil)
+    #expect(cut.utf8.count <= SuggestedFilename.byteLimit && cut.utf8.first == 0x61 && cut.hasSuffix(".txt"))
+  }
+
+  @Test("a mark that joins what is before it hides neither a slash nor a dot, and begins no name")
+  func marks() {
+    for mark in ["\u{301}", "\u{FE0F}", "\u{20DD}", "\u{903}"] {
+      for (given, expected) in [
+        ("\(mark)x", "x"), (".\(mark)bashrc", "bashrc"), ("../\(mark)x", "x"), ("a/b\\\\\(mark)x", "x"),
+        ("a\(mark).txt", "a\(mark).txt"), ("..\(mark)", "p"),
+      ] {
+        let name = SuggestedFilename.choose(
+          disposition: "attachment; filename=\"\(given)\"", path: "/d/p", host: "h", mediaType: nil)
+        #expect(name.unicodeScalars.elementsEqual(expected.unicodeScalars))
+      }
+    }
   }
 }

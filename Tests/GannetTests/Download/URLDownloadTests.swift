@@ -213,6 +213,42 @@ import Testing
     #expect(folder.bytes("file.txt") == Array("newest".utf8))
   }
 
+  @Test(arguments: [
+    (String(repeating: "n", count: 255), String(repeating: "n", count: 253) + "-1"),
+    (String(repeating: "n", count: 251) + ".txt", String(repeating: "n", count: 249) + "-1.txt"),
+    ("a." + String(repeating: "e", count: 253), "a." + String(repeating: "e", count: 251) + "-1"),
+    (String(repeating: "€", count: 84) + ".jp", String(repeating: "€", count: 83) + "-1.jp"),
+    // One character.
+    ("a" + String(repeating: "\u{301}", count: 127), "a" + String(repeating: "\u{301}", count: 126) + "-1"),
+  ])
+  func aNameThatIsTakenIsCutWhereTheNumberHasNoRoom(_ name: String, _ expected: String) throws {
+    let folder = try Folder()
+    try folder.write("old", to: name)
+    try Self.run([.ok("new")], Log(), into: nil) {
+      $0.setDestination(folder.path + "/" + name, allowOverwrite: false)
+    }
+    #expect(folder.text(expected) == "new" && folder.names.count == 2)
+  }
+
+  /// A name that begins with a mark makes one character of it and the slash before it: not of the file system's slash.
+  @Test func aNameThatBeginsWithAMarkIsInItsFolderAllTheSame() throws {
+    let (folder, name) = (try Folder(), "\u{301}x")
+    for inner in ["in.d", "in-1.d"] {
+      try FileManager.default.createDirectory(at: folder.url(inner), withIntermediateDirectories: false)
+    }
+    let path = folder.path + "/in.d/" + name
+    try folder.write("old", to: "in.d/" + name)
+    try Self.run([.ok("new")], Log(), into: nil) { $0.setDestination(path, allowOverwrite: false) }
+    #expect(folder.text("in.d/" + name + "-1") == "new")
+    let log = Log()
+    log.onCallback = { word, _ in
+      if word == "create" { #expect(folder.names == ["in-1.d", "in.d"]) }
+    }
+    try Self.run([.ok("newer")], log, into: nil) { $0.setDestination(path, allowOverwrite: true) }
+    #expect(folder.text("in.d/" + name) == "newer" && log.lines.last == "finish")
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path + "/in-1.d") == [])
+  }
+
   @Test(arguments: [true, false], [true, false])
   func aFailureRemovesWhatHasComeUnlessItIsToBeKept(_ deletes: Bool, _ allowOverwrite: Bool) throws {
     let (log, folder) = (Log(), try Folder())
