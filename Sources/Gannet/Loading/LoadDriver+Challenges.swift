@@ -44,8 +44,7 @@ extension LoadDriver {
 
   func keepCredential(_ space: AuthenticationPolicy.Space) {
     guard let answeredCredential, answeredCredential.persistence != .none else { return }
-    connection.configuration.credentialStorage.setDefaultCredential(
-      answeredCredential, for: URLProtectionSpace(space))
+    connection.configuration.credentialStorage.keep(answeredCredential, for: URLProtectionSpace(space))
   }
 
   // MARK: Digest

@@ -80,6 +80,9 @@ package struct AuthenticationPolicy: Sendable {
   /// How often in a row a request is sent again since a nonce was too old.
   package static let maximumRenewals = 2
 
+  /// How many challenges of one response count, the best ones: a delegate that passes over each is asked about each.
+  package static let maximumOffers = 64
+
   private struct Refused: Hashable {
     let origin: Origin
     let credential: PasswordCredential
@@ -179,7 +182,7 @@ package struct AuthenticationPolicy: Sendable {
     return answer
   }
 
-  /// The challenges that can be answered, best first; of those that are equally good the first.
+  /// The challenges that can be answered, best first; of those that are equally good the first, and no more than count.
   private func offered(
     _ challenges: [AuthenticationChallenge], by origin: Origin, bodyIsAtHand: Bool
   ) -> [Offer] {
@@ -194,7 +197,7 @@ package struct AuthenticationPolicy: Sendable {
         ranks[digest.rank].append(Offer(space: space, digest: digest))
       }
     }
-    return Array(ranks.joined())
+    return Array(ranks.joined().prefix(Self.maximumOffers))
   }
 
   private mutating func accepted(_ fields: FieldList) {

@@ -52,6 +52,16 @@ struct DigestPolicyTests {
     #expect(try choice(fields(authInt), bodyIsAtHand: false) == "-")
   }
 
+  @Test("of a flood of challenges so many count, the best ones")
+  func flood() throws {
+    var policy = AuthenticationPolicy { _ in true }
+    let basic = (0..<5000).map { "Basic realm=\($0)" }.joined(separator: ", ")
+    _ = policy.received(401, fields(basic, "Digest realm=d, nonce=n"), url: url)
+    var realms: [String?] = []
+    while let space = policy.passedOver() { realms.append(space.realm) }
+    #expect(realms == (0..<AuthenticationPolicy.maximumOffers - 1).map { "\($0)" })
+  }
+
   @Test("the delegate passes over a space: the next one, which no other challenge of the first is")
   func passedOver() throws {
     var policy = AuthenticationPolicy { _ in true }

@@ -83,6 +83,16 @@ import Testing
       #expect(try Loading.run(URLRequest(string: "http://h/"), configuration, log).last == "finish")
       #expect(configuration.credentialStorage.allCredentials.isEmpty == (persistence == .none))
     }
+    // One of a realm without end is not.
+    let realm = String(repeating: "r", count: URLCredentialStorage.maximumKeptRealmBytes + 1)
+    let flood = ScriptedServer([
+      [Self.unauthorized("WWW-Authenticate: Basic realm=\"\(realm)\"\r\n"), .ok("in")]
+    ])
+    let bounded = Loading.configuration(flood)
+    let answering = CallbackLog()
+    answering.challengeAnswer = { $0.sender?.use(Self.credential("u", "p", .forSession), for: $0) }
+    #expect(try Loading.run(URLRequest(string: "http://h/"), bounded, answering).last == "finish")
+    #expect(bounded.credentialStorage.allCredentials.isEmpty)
     // A refused one is not.
     let server = ScriptedServer([Array(repeating: Self.unauthorized(), count: 3)])
     let configuration = Loading.configuration(server)
