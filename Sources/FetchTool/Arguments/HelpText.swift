@@ -62,7 +62,8 @@ package enum HelpText {
                               says otherwise
       -0, --http1.0           send requests as HTTP/1.0
       -u, --user USER[:PASS]  the answer when the server asks for a login, by Digest or else by Basic; a password that is
-                              not given is asked for. It is sent only once the server has asked
+                              not given is asked for. It is sent only once the server has asked, and
+                              to no other that a redirect leads to (scheme, host or port)
       -b, --cookie COOKIES    send these cookies (NAME=VALUE; NAME=VALUE) or, without a = in it, those of a file in
                               Netscape's format, and those that responses set ("" has no file)
       -c, --cookie-jar FILE   write the cookies of -b FILE and of the responses to FILE at the end (- is standard output)

@@ -190,16 +190,22 @@ final class FetchLoad: URLConnectionDataDelegate {
 
   func connection(_ connection: URLConnection, didReceive challenge: URLAuthenticationChallenge) {
     events?.didReceive(challenge)
-    if settings.credential != nil, challenge.previousFailureCount == 0,
-      let response = challenge.failureResponse
-    {
-      include(response)
-    }
-    if let credential = settings.credential, challenge.previousFailureCount == 0 {
-      challenge.sender?.use(credential, for: challenge)
-    } else {
+    guard let credential = settings.credential, challenge.previousFailureCount == 0,
+      isOfRequest(challenge.protectionSpace)
+    else {
       challenge.sender?.continueWithoutCredential(for: challenge)
+      return
     }
+    if let response = challenge.failureResponse { include(response) }
+    challenge.sender?.use(credential, for: challenge)
+  }
+
+  /// Whether who asks is who the user has named, and not another that a redirect leads to.
+  private func isOfRequest(_ space: URLProtectionSpace) -> Bool {
+    guard let origin = try? HTTPURL(request.urlString, encodingHostsWith: .shared).origin else {
+      return false
+    }
+    return space.protocol == origin.scheme && space.host == origin.host && space.port == Int(origin.port)
   }
 
   func connection(_ connection: URLConnection, didCancel challenge: URLAuthenticationChallenge) {

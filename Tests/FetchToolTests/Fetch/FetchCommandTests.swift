@@ -87,6 +87,26 @@ struct FetchCommandTests {
     #expect(trial.contents("a") == "no")
   }
 
+  /// A redirect to another place does not take the password along, whoever asks for it there.
+  @Test func aLoginIsForTheOriginOfTheURLAlone() throws {
+    let trial = try FetchTrial()
+    for challenge in ["Basic realm=r", "Digest realm=r, nonce=n, qop=auth"] {
+      let asking = "HTTP/1.1 401 Who\r\nWWW-Authenticate: \(challenge)\r\nContent-Length: 3\r\n\r\nwho"
+      let (asker, other) = (try trial.serve(asking), try trial.serve(asking))
+      let moved = try trial.serve("HTTP/1.1 302 Found\r\nLocation: \(other)\r\nContent-Length: 0\r\n\r\n")
+      let rest = [
+        "-u", "guest:secret", "-o", trial.folder + "/out", "--record", trial.folder + "/r",
+        "--record-secrets",
+      ]
+      #expect(try trial.fetch([asker] + rest) == .finished)
+      #expect(trial.contents("out") == "who")
+      #expect(trial.contents("r")?.contains("\r\nAuthorization: ") == true)
+      #expect(try trial.fetch([moved] + rest) == .finished)
+      #expect(trial.contents("out") == "who")
+      #expect(trial.contents("r")?.contains("\r\nAuthorization: ") == false)
+    }
+  }
+
   @Test func whatCameOfATruncatedAnswerIsKept() throws {
     let trial = try FetchTrial()
     let url = try trial.serve("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc", ends: true)
