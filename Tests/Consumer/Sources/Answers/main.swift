@@ -6,7 +6,8 @@ final class Answers: URLConnectionDataDelegate {
     _ connection: URLConnection, willSend request: URLRequest, redirectResponse: URLResponse?
   ) -> URLRequest? {
     guard let redirectResponse else { return request }  // no redirect: the URL in its canonical form
-    let staysThere = request.url?.host() == redirectResponse.url?.host()
+    let (old, new) = (redirectResponse.url, request.url)
+    let staysThere = old?.scheme == new?.scheme && old?.host() == new?.host() && old?.port == new?.port
     return staysThere ? request : nil  // nil refuses: the redirect itself is then delivered
   }
 
