@@ -113,7 +113,7 @@ struct PictureFollower: Sendable {
 
   /// Whether the type is that of JPEG pictures, in one of the spellings that cameras use.
   private static func declaresPicture(_ fields: FieldList) -> Bool {
-    guard let index = fields.firstIndex(named: "content-type") else { return false }
+    guard let index = fields.firstIndex(named: "Content-Type") else { return false }
     return fields.withValueBytes(at: index) { value in
       ["image/jpeg", "image/jpg", "image/pjpeg"].contains { type in
         guard value.count >= type.utf8.count,

@@ -7,7 +7,7 @@ enum PromisedLength {
   /// past 2⁶³−1, and for 0, which cameras that do not know the length send: an empty part ends at its delimiter
   /// anyway.
   static func read(_ fields: FieldList) -> Int64? {
-    guard let index = fields.firstIndex(named: "content-length") else { return nil }
+    guard let index = fields.firstIndex(named: "Content-Length") else { return nil }
     return fields.withValueBytes(at: index) { value in
       var length: Int64 = 0
       var position = 0

@@ -95,7 +95,7 @@ final class LoadDriver {
 
   // MARK: The machine
 
-  var hasEnded: Bool { machine.state == .ended }
+  var hasEnded: Bool { machine.state.hasEnded }
   /// Whether the body may not be read yet, because the machine holds the response until it knows what becomes of it.
   var holdsBody: Bool { machine.state.waitsForAnswer && !hasEnded }
 
@@ -233,7 +233,7 @@ final class LoadDriver {
     touched()
     recallLogin()
     // The delegate was asked, and may have run the loop.
-    guard !isCancelled, machine.state == .connecting else { return }
+    guard !isCancelled, machine.state.isConnecting else { return }
     if metrics != nil { beginTransaction(fresh: fresh) }
     guard let draining else { return client.connect(self, to: machine.request.url.origin, fresh: fresh) }
     // The connection is free for this request once the rest of the response dropped just now has come.
@@ -435,7 +435,7 @@ final class LoadDriver {
     return text
   }
   var phase: ConnectionError.Phase {
-    wire?.phaseOfLoad ?? (machine.state == .connecting ? .connecting : .preparing)
+    wire?.phaseOfLoad ?? (machine.state.isConnecting ? .connecting : .preparing)
   }
 
   private func timedOut(while phase: ConnectionError.Phase) -> ConnectionError {

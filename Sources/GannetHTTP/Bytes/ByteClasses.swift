@@ -51,13 +51,15 @@ extension UInt8 {
 }
 
 extension Span where Element == UInt8 {
-  /// Whether these bytes are `text` (ASCII, in lower case), in any case.
+  /// Whether these bytes are `text` (ASCII), in any case.
   package func equalsIgnoringCase(_ text: String) -> Bool {
-    guard count == text.utf8.count else { return false }
-    var index = 0
-    for byte in text.utf8 {
-      if self[index].asciiLowercased != byte { return false }
-      index += 1
+    let text = text.utf8Span.span
+    guard count == text.count else { return false }
+    // Mostly the case is the same as well.
+    if holds(text, at: 0) { return true }
+    for index in indices {
+      let (byte, other) = (self[index], text[index])
+      if byte != other, byte.asciiLowercased != other.asciiLowercased { return false }
     }
     return true
   }

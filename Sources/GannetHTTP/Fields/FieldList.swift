@@ -101,20 +101,10 @@ public struct FieldList: Sendable {
     while index < count {
       // Most names are told apart by their lengths.
       let range = places(at: index).name
-      if range.count == length, holds(name, in: range) { return index }
+      if range.count == length, bytes.span.extracting(range).equalsIgnoringCase(name) { return index }
       index += 1
     }
     return nil
-  }
-
-  /// Whether the bytes of this range are `name`, which is as long, without case.
-  private func holds(_ name: String, in range: Range<Int>) -> Bool {
-    let (name, held) = (name.utf8Span.span, bytes.span.extracting(range))
-    for index in held.indices {
-      let (byte, other) = (held[index], name[index])
-      if byte != other, byte.asciiLowercased != other.asciiLowercased { return false }
-    }
-    return true
   }
 
   /// The places of the field at `index`, which must be one of the list's.
@@ -145,8 +135,7 @@ public struct FieldList: Sendable {
 
   /// Whether the field at `index` has this name, without case.
   public func isNamed(_ name: String, at index: Int) -> Bool {
-    let range = places(at: index).name
-    return range.count == name.utf8.count && holds(name, in: range)
+    bytes.span.extracting(places(at: index).name).equalsIgnoringCase(name)
   }
 
   private mutating func append(copyOf other: FieldList, at index: Int) {

@@ -124,7 +124,8 @@ package struct LoadMachine: ~Copyable, Sendable {
     case cancel
   }
 
-  package enum State: Equatable, Sendable {
+  /// Its questions are inlined where they are asked, with every piece of a body.
+  @usableFromInline package enum State: Equatable, Sendable {
     case ready
     case askingCanonical
     case lookingUp
@@ -140,13 +141,23 @@ package struct LoadMachine: ~Copyable, Sendable {
     case ended
 
     /// Whether the load waits for someone other than the peer, so its inactivity clock stands still.
-    package var waitsForAnswer: Bool {
+    @inlinable package var waitsForAnswer: Bool {
       switch self {
       case .askingCanonical, .lookingUp, .askingNewBody, .askingRedirect, .askingStorage, .askingDelegate,
         .deliveringStored, .askingStoring, .ended:
         true
       case .ready, .connecting, .exchanging, .delivering: false
       }
+    }
+
+    /// Whether nothing more can come of the load.
+    @inlinable package var hasEnded: Bool {
+      if case .ended = self { true } else { false }
+    }
+
+    /// Whether the load waits for a connection.
+    @inlinable package var isConnecting: Bool {
+      if case .connecting = self { true } else { false }
     }
   }
 

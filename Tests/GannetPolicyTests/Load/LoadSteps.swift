@@ -65,6 +65,6 @@ func runLoad(
   var actions: [LoadMachine.Action] = []
   for step in steps { try step.apply(to: &machine, &actions) }
   return LoadRun(
-    actions: actions, hasEnded: machine.state == .ended, waitsForAnswer: machine.state.waitsForAnswer,
+    actions: actions, hasEnded: machine.state.hasEnded, waitsForAnswer: machine.state.waitsForAnswer,
     url: machine.request.url.text)
 }
