@@ -53,8 +53,8 @@ extension UInt8 {
 extension Span where Element == UInt8 {
   /// Whether these bytes are `text` (ASCII), in any case.
   package func equalsIgnoringCase(_ text: String) -> Bool {
+    guard count == text.utf8.count else { return false }
     let text = text.utf8Span.span
-    guard count == text.count else { return false }
     // Mostly the case is the same as well.
     if holds(text, at: 0) { return true }
     for index in indices {
