@@ -25,7 +25,7 @@ final class BodyCollector: URLConnectionDataDelegate {
       return completion(
         .failure(
           ConnectionError(
-            .dataLengthExceedsMaximum, phase: .receiving, url: connection.originalRequest.safeURLString,
+            .dataLengthExceedsMaximum, phase: .receiving, url: connection.currentRequest.safeURLString,
             cause: .limit("maximumGatheredBytes"), reason: "the body has more than \(maximum) bytes")))
     }
     body.append(data)
@@ -36,7 +36,7 @@ final class BodyCollector: URLConnectionDataDelegate {
       return completion(
         .failure(
           ConnectionError(
-            .badServerResponse, phase: .receiving, url: connection.originalRequest.safeURLString,
+            .badServerResponse, phase: .receiving, url: connection.currentRequest.safeURLString,
             reason: "the load ended without a response")))
     }
     completion(.success((body, response)))

@@ -21,8 +21,12 @@ final class LoadQueue<Waiting: Backlog>: Sendable {
   private static var lowBytes: Int { 64 * 1024 }
 
   private struct State {
+    /// The one being loaded, or that was last.
+    var request: URLRequest
     var connection: URLConnection?
     var isStarted = false
+    /// The end is on its way from the host.
+    var isCancelled = false
     var waiting: Waiting
     var isPaused = false
     /// More than one only where the tasks that take share a sequence.
@@ -58,7 +62,7 @@ final class LoadQueue<Waiting: Backlog>: Sendable {
     self.request = request
     self.configuration = configuration
     self.makeDelegate = makeDelegate
-    state = Guarded(State(waiting: waiting))
+    state = Guarded(State(request: request, waiting: waiting))
   }
 
   func next() async throws(ConnectionError) -> Element? {
@@ -74,15 +78,19 @@ final class LoadQueue<Waiting: Backlog>: Sendable {
 
   /// Ends the load and lets go of what has not been taken; whoever waits is told.
   func cancel() {
-    let (connection, ended) = state.withLock { state in
-      if state.end == nil || !state.waiting.isEmpty { state.end = .failure(.cancellation(of: request)) }
+    var asked: URLConnection?
+    tell { state in
+      guard !state.isCancelled else { return }
+      if let connection = state.connection {
+        (asked, state.connection, state.isCancelled) = (connection, nil, true)
+      } else if state.end == nil {
+        state.end = .failure(ConnectionError(cancelled: state.request, in: .preparing))
+      } else if !state.waiting.isEmpty {
+        state.end = .failure(ConnectionError(cancelled: state.request, in: .receiving))
+      }
       state.waiting.removeAll()
-      let connection = state.connection
-      state.connection = nil
-      return (connection, state.takeWaiters())
     }
-    connection?.cancel()
-    if let ended { for waiter in ended.waiters { waiter.resume(returning: ended.end) } }
+    asked?.cancel { [self] error in tell { $0.end = .failure(error) } }
   }
 
   private func start() throws(ConnectionError) {
@@ -95,15 +103,20 @@ final class LoadQueue<Waiting: Backlog>: Sendable {
       state.withLock { $0.end = .success(nil) }
       throw error
     }
-    let connection = URLConnection(
-      request: request, delegate: makeDelegate(self), startImmediately: false, configuration: configuration,
-      on: URLConnection.asyncHost)
+    guard
+      let connection = URLConnection(
+        request: request, delegate: makeDelegate(self), startImmediately: false, configuration: configuration,
+        on: URLConnection.asyncHost)
+    else {
+      state.withLock { $0.end = .success(nil) }
+      throw ConnectionError(unloadable: request, configuration)
+    }
     let isWanted = state.withLock { state in
       guard state.end == nil else { return false }
       state.connection = connection
       return true
     }
-    if isWanted { connection?.start() }
+    if isWanted { connection.start() }
   }
 
   private func wait(_ continuation: Waiter) {
@@ -124,7 +137,7 @@ final class LoadQueue<Waiting: Backlog>: Sendable {
 
   func append(_ element: Element) {
     let waiter = state.withLock { state -> Waiter? in
-      guard state.end == nil else { return nil }
+      guard state.end == nil, !state.isCancelled else { return nil }
       if !state.waiters.isEmpty { return state.waiters.removeFirst() }
       state.waiting.append(element)
       if state.waiting.bytes >= LoadQueue.highBytes, !state.isPaused {
@@ -136,10 +149,19 @@ final class LoadQueue<Waiting: Backlog>: Sendable {
     waiter?.resume(returning: .success(element))
   }
 
+  /// The load has ended. What a cancelled one says is not heard: its host tells what it was doing.
   func end(_ end: Result<Element?, ConnectionError>) {
-    let ended = state.withLock { state in
+    tell { state in
+      guard !state.isCancelled else { return }
       if state.end == nil { state.end = end }
+      if let connection = state.connection { state.request = connection.currentRequest }
       state.connection = nil
+    }
+  }
+
+  private func tell(_ noteEnd: (inout State) -> Void) {
+    let ended = state.withLock { state in
+      noteEnd(&state)
       return state.takeWaiters()
     }
     if let ended { for waiter in ended.waiters { waiter.resume(returning: ended.end) } }

@@ -8,7 +8,7 @@ final class OneShotLoad<Output: Sendable>: Sendable {
 
   private enum State {
     case created
-    case loading(CheckedContinuation<Outcome, Never>, URLConnection?)
+    case loading(CheckedContinuation<Outcome, Never>, URLConnection)
     case ended
   }
 
@@ -45,9 +45,14 @@ final class OneShotLoad<Output: Sendable>: Sendable {
   }
 
   private func start(_ continuation: CheckedContinuation<Outcome, Never>) {
-    let connection = URLConnection(
-      request: request, delegate: makeDelegate { outcome in self.take { _ in outcome() } },
-      startImmediately: false, configuration: configuration, on: URLConnection.asyncHost)
+    guard
+      let connection = URLConnection(
+        request: request, delegate: makeDelegate { outcome in self.end(outcome) },
+        startImmediately: false, configuration: configuration, on: URLConnection.asyncHost)
+    else {
+      onCancel()
+      return continuation.resume(returning: .failure(ConnectionError(unloadable: request, configuration)))
+    }
     let isStarted = state.withLock { state in
       guard case .created = state else { return false }
       state = .loading(continuation, connection)
@@ -55,34 +60,47 @@ final class OneShotLoad<Output: Sendable>: Sendable {
     }
     guard isStarted else {
       onCancel()
-      return continuation.resume(returning: .failure(.cancellation(of: request)))
+      return continuation.resume(returning: .failure(ConnectionError(cancelled: request, in: .preparing)))
     }
-    connection?.start()
+    connection.start()
+  }
+
+  private func end(_ outcome: () -> Outcome) {
+    if let (continuation, _) = take() { continuation.resume(returning: outcome()) }
   }
 
   private func cancel() {
-    take { connection in
-      connection?.cancel()
+    guard let (continuation, connection) = take() else { return }
+    connection.cancel { [onCancel] error in
       onCancel()
-      return .failure(.cancellation(of: request))
+      continuation.resume(returning: .failure(error))
     }
   }
 
-  private func take(_ outcome: (URLConnection?) -> Outcome) {
-    let before = state.withLock { state in
+  private func take() -> (CheckedContinuation<Outcome, Never>, URLConnection)? {
+    state.withLock { state in
       let before = state
       state = .ended
-      return before
+      guard case .loading(let continuation, let connection) = before else { return nil }
+      return (continuation, connection)
     }
-    guard case .loading(let continuation, let connection) = before else { return }
-    continuation.resume(returning: outcome(connection))
   }
 }
 
 extension ConnectionError {
   /// The task that waited for a load was cancelled.
-  static func cancellation(of request: URLRequest) -> ConnectionError {
-    ConnectionError(
-      .cancelled, phase: .preparing, url: request.safeURLString, reason: "the task was cancelled")
+  init(cancelled request: URLRequest, in phase: Phase) {
+    self.init(.cancelled, phase: phase, url: request.safeURLString, reason: "the task was cancelled")
+  }
+
+  /// What a request could be loaded with has gone since it was looked at: a protocol class was unregistered.
+  init(unloadable request: URLRequest, _ configuration: URLConnection.Configuration) {
+    do throws(ConnectionError) { _ = try request.target(configuration) } catch {
+      self = error
+      return
+    }
+    self.init(
+      .unsupportedURL, phase: .preparing, url: request.safeURLString,
+      reason: "the protocol class that took the request was unregistered")
   }
 }

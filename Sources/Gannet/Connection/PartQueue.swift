@@ -73,7 +73,7 @@ final class PartGatherer: URLConnectionDataDelegate {
       return queue.end(
         .failure(
           ConnectionError(
-            .dataLengthExceedsMaximum, phase: .receiving, url: connection.originalRequest.safeURLString,
+            .dataLengthExceedsMaximum, phase: .receiving, url: connection.currentRequest.safeURLString,
             cause: .limit("maximumGatheredBytes"), reason: "a part has more than \(maximum) bytes")))
     }
     self.data.append(data)
@@ -104,7 +104,7 @@ final class PartGatherer: URLConnectionDataDelegate {
     queue.end(
       .failure(
         ConnectionError(
-          .badServerResponse, phase: .receiving, url: connection.originalRequest.safeURLString,
+          .badServerResponse, phase: .receiving, url: connection.currentRequest.safeURLString,
           reason: "the response\(status)\(type) is no stream of parts")))
   }
 }

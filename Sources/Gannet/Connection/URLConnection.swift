@@ -186,12 +186,37 @@ open class URLConnection: @unchecked Sendable {
   /// thread it does not wait, so a callback that is being entered may still run. A second call does nothing.
   public final func cancel() {
     guard !isCancelled.exchange(true, ordering: .acquiringAndReleasing) else { return }
+    cancelOnHost { loop in LoopClient.of(loop).cancelled(self) }
+  }
+
+  /// As `cancel()`, for the task that waits for the load: tells it, once, what the load was doing. On the host, where
+  /// the load has been let go of by then; here when there is no host that could tell.
+  final func cancel(telling tell: @escaping @Sendable (ConnectionError) -> Void) {
+    isCancelled.store(true, ordering: .releasing)
+    let isTold = cancelOnHost { loop in
+      let client = LoopClient.of(loop)
+      let error = ConnectionError(
+        cancelled: self.currentRequest, in: client.phase(of: self) ?? self.phaseAtRest)
+      client.cancelled(self)
+      tell(error)
+    }
+    if !isTold { tell(ConnectionError(cancelled: currentRequest, in: phaseAtRest)) }
+  }
+
+  /// False when there is no host to do it: then the delegate is let go here.
+  @discardableResult
+  private func cancelOnHost(_ job: sending @escaping (EventLoop) -> Void) -> Bool {
     let (host, isHomeless) = state.withLock { state -> (HostBinding?, Bool) in
       (state.phase == .ended ? nil : state.host, state.host == nil)
     }
-    // Without a host, or with one that has ended, there is nowhere else to let the delegate go.
-    if isHomeless { _ = takeDelegate() }
-    if let host, !host.post({ loop in LoopClient.of(loop).cancelled(self) }) { _ = takeDelegate() }
+    if let host, host.post(job) { return true }
+    if host != nil || isHomeless { _ = takeDelegate() }
+    return false
+  }
+
+  /// The phase of a load that is not under way: it has not begun, or all of it has come.
+  private var phaseAtRest: ConnectionError.Phase {
+    state.withLock { $0.phase == .ended ? .receiving : .preparing }
   }
 
   /// The phase of a load that runs on `loop`, asked on that loop; nil before it has begun and once it has ended.

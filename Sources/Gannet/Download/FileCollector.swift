@@ -22,12 +22,12 @@ final class FileCollector: URLConnectionDataDelegate {
   func connection(_ connection: URLConnection, didReceive data: Data) {
     do throws(SystemError) { try file.write(data.span) } catch {
       connection.cancel()
-      end(.failure(ConnectionError(writing: file.path, error, for: connection.originalRequest)))
+      end(.failure(ConnectionError(writing: file.path, error, for: connection.currentRequest)))
     }
   }
 
   func connectionDidFinishLoading(_ connection: URLConnection) {
-    let request = connection.originalRequest
+    let request = connection.currentRequest
     guard let response else {
       return end(
         .failure(

@@ -435,7 +435,15 @@ final class LoadDriver {
     return text
   }
   var phase: ConnectionError.Phase {
-    wire?.phaseOfLoad ?? (machine.state.isConnecting ? .connecting : .preparing)
+    if let wire { return wire.phaseOfLoad }
+    return switch machine.state {
+    case .ready, .askingCanonical, .lookingUp, .askingNewBody: .preparing
+    case .connecting: .connecting
+    case .exchanging: .awaiting
+    case .askingRedirect, .askingStorage, .askingDelegate, .delivering, .deliveringStored, .askingStoring,
+      .ended:
+      .receiving
+    }
   }
 
   private func timedOut(while phase: ConnectionError.Phase) -> ConnectionError {
