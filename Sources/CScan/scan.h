@@ -117,6 +117,22 @@ static inline __attribute__((target("avx2"))) long gannet_pairless_avx2(const ui
   return place;
 }
 
+// SAFETY: reads `count` bytes at `bytes`, at any alignment, and nothing else. For processors with AVX-512BW.
+static inline __attribute__((target("avx512f,avx512bw"))) long gannet_pairless_avx512(
+    const uint8_t *bytes, long count, uint8_t byte) {
+  const __m512i wanted = _mm512_set1_epi8((char)byte);
+  long place = 0;
+  for (; count - place > 256; place += 256) {
+    __mmask64 found = 0;
+    for (int lane = 0; lane < 256; lane += 64) {
+      __mmask64 first = _mm512_cmpeq_epi8_mask(_mm512_loadu_si512(bytes + place + lane), wanted);
+      found |= _mm512_mask_cmpeq_epi8_mask(first, _mm512_loadu_si512(bytes + place + lane + 1), wanted);
+    }
+    if (found != 0) break;
+  }
+  return place;
+}
+
 // SAFETY: reads `count` bytes at `bytes`, at any alignment, and nothing else. For processors with AVX2.
 static inline __attribute__((target("avx2"))) long gannet_markerless_avx2(const uint8_t *bytes, long count) {
   const __m256i prefix = _mm256_set1_epi8((char)0xFF), restart = _mm256_set1_epi8((char)0xD0);
@@ -139,6 +155,7 @@ static inline __attribute__((target("avx2"))) long gannet_markerless_avx2(const 
 // So many of the `count` bytes at `bytes` begin no pair of `byte` and itself; 0 where this processor has no fast way to
 // say.
 static inline long gannet_pairless(const uint8_t *bytes, long count, uint8_t byte) {
+  if (gannet_has_avx512()) return gannet_pairless_avx512(bytes, count, byte);
   return gannet_has_avx2() ? gannet_pairless_avx2(bytes, count, byte) : 0;
 }
 

@@ -43,6 +43,13 @@ extension MixedReplaceSplitter {
     if window.isEmpty { return .needs(1) }
     let promised = Int(clamping: missing)
     if isCertain { return promisedData(window, end: window.count, missing) }
+    // With a delimiter in sight where the data is to end, none within it counts, so that none is looked for.
+    if promised < window.count, promised <= limits.partDoubtBytes,
+      case .delimiter = promisedEnd(window, at: promised)
+    {
+      state = .promised(missing, isCertain: true)
+      return .moved(0)
+    }
     var surroundings = around
     surroundings.anchor = .lineOrPicture
     // A line that begins in the last byte promised is not looked at: `\n-` ends data more often than a delimiter

@@ -1,6 +1,10 @@
 import TestSupport
 import Testing
 
+#if arch(x86_64)
+  import CScan
+#endif
+
 @testable import GannetMultipart
 
 @Suite("The search for pairs of bytes")
@@ -46,4 +50,26 @@ struct PairScanningTests {
       }
     }
   }
+
+  #if arch(x86_64)
+    @Test(
+      "each way that processors of this kind have passes no pair, and most of what holds none",
+      arguments: 0..<4)
+    func ways(seed: Int) {
+      var generator = SeededGenerator(seed: UInt64(seed))
+      for _ in 0..<500 {
+        let bytes = Self.bytes(&generator)
+        let pair =
+          bytes.indices.dropLast().first { bytes[$0] == 0x2D && bytes[$0 + 1] == 0x2D } ?? bytes.count
+        var passed: [(count: Int, width: Int)] = []
+        if gannet_has_avx2() != 0 {
+          passed.append((unsafe gannet_pairless_avx2(bytes, bytes.count, 0x2D), 128))
+        }
+        if gannet_has_avx512() != 0 {
+          passed.append((unsafe gannet_pairless_avx512(bytes, bytes.count, 0x2D), 256))
+        }
+        for (count, width) in passed { #expect(count <= pair && count + width >= min(pair, bytes.count - 1)) }
+      }
+    }
+  #endif
 }

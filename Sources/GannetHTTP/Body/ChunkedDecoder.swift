@@ -107,10 +107,16 @@ public struct ChunkedDecoder: Sendable {
           index += 1
           offset += 1
         }
+      case .dataEnd
+      where index + 1 < input.count && input[index] == .carriageReturn && input[index + 1] == .lineFeed:
+        state = .sizeStart
+        index += 2
+        offset += 2
       default:
-        try take(input[index])
-        index += 1
-        offset += 1
+        let run = takeRun(input, from: index)
+        if run == 0 { try take(input[index]) }
+        index += max(run, 1)
+        offset += Int64(max(run, 1))
       }
     }
     return (index, .needsInput)
@@ -130,6 +136,42 @@ public struct ChunkedDecoder: Sendable {
       input[index + 1] == .lineFeed
     else { return nil }
     return (size, index + 2)
+  }
+
+  /// Takes the bytes from `start` on that only go on with what is being read of a line, as far as no limit is reached;
+  /// returns how many.
+  private mutating func takeRun(_ input: Span<UInt8>, from start: Int) -> Int {
+    let isSize = state == .size
+    let free = max(0, 16 + Int(min(size, 1 << 32)) - lineBytes)
+    let unpaid = limits.chunkExtensionTotalBytes - unpaidBytes
+    var room = min(input.count - start, limits.chunkLineBytes - lineBytes)
+    if !isSize { room = min(room, limits.chunkExtensionBytes - extensionBytes) }
+    if room > free, room - free > unpaid { room = free + unpaid }
+    guard room > 0 else { return 0 }
+    let count = runLength(input.extracting(start..<start + room))
+    lineBytes += count
+    if !isSize { extensionBytes += count }
+    unpaidBytes += max(0, count - free)
+    return count
+  }
+
+  /// How many bytes at the front of `input` only go on with what is being read of a line.
+  private func runLength(_ input: Span<UInt8>) -> Int {
+    var count = 0
+    switch state {
+    case .size where size == 0: while count < input.count, input[count] == 0x30 { count += 1 }
+    case .afterSize: while count < input.count, input[count].isBlank { count += 1 }
+    case .extension:
+      while count < input.count, input[count].isFieldText, input[count] != .quote { count += 1 }
+    case .quoted:
+      while count < input.count, input[count].isFieldText, input[count] != .quote {
+        let length = input[count] == .backslash ? 2 : 1
+        guard length == 1 || count + 1 < input.count && input[count + 1].isFieldText else { break }
+        count += length
+      }
+    default: break
+    }
+    return count
   }
 
   private mutating func take(_ byte: UInt8) throws(SyntaxError) {

@@ -17,46 +17,56 @@ package struct ByteMarks: Hashable, Sendable {
 
   /// The marks of the 64 bytes of `input` from `start`. Past the end of `input` every bit is set.
   package static func of(_ input: Span<UInt8>, from start: Int) -> ByteMarks {
-    var few = Blocks(repeating: ByteMarks(names: ~0, controls: ~0))
-    _ = fill(&few, input, from: start, blocks: 1)
-    return few[0]
+    var marks = ByteMarks(names: ~0, controls: ~0)
+    // SAFETY: there is room for the marks of one block, and the pointer is used within the call only.
+    _ = unsafe withUnsafeMutablePointer(to: &marks) { unsafe fill($0, input, from: start, blocks: 1) }
+    return marks
   }
 
   /// Marks of several blocks of 64 bytes in a row.
-  package typealias Blocks = InlineArray<8, ByteMarks>
+  package typealias Blocks = InlineArray<16, ByteMarks>
 
-  /// Takes the marks of up to so many blocks of `input` from `start`; returns of how many, at least one. Past the end of
-  /// `input` every bit is set.
+  /// Takes the marks of up to as many blocks of `input` from `start` as there is room for; returns of how many, at least
+  /// one. Past the end of `input` every bit is set.
+  @inline(__always)
+  static func fill(_ marks: inout Blocks, _ input: Span<UInt8>, from start: Int) -> Int {
+    // SAFETY: there is room for the marks of so many blocks, and the pointer is used within the call only.
+    unsafe withUnsafeMutableBytes(of: &marks) { room in
+      let first = unsafe room.baseAddress.unsafelyUnwrapped.assumingMemoryBound(to: ByteMarks.self)
+      return unsafe fill(first, input, from: start, blocks: Blocks.count)
+    }
+  }
+
+  // SAFETY: the caller has room for the marks of `blocks` blocks, at least one, at `marks`.
   @inline(never)
-  static func fill(_ marks: inout Blocks, _ input: Span<UInt8>, from start: Int, blocks: Int = 8) -> Int {
+  private static func fill(
+    _ marks: UnsafeMutablePointer<ByteMarks>, _ input: Span<UInt8>, from start: Int, blocks: Int
+  ) -> Int {
     #if arch(x86_64) || arch(arm64)
       guard start >= 0, start < input.count, input.count >= 64 else {
-        marks[0] = portable(input, from: start)
+        unsafe marks[0] = portable(input, from: start)
         return 1
       }
-      let whole = min(blocks, (input.count &- start) >> 6)
+      let left = input.count &- start
+      let whole = min(blocks, left >> 6)
+      let hasRest = whole < blocks && left & 63 != 0
       // SAFETY: so many whole blocks lie in the span from `start`, and so do its last 64 bytes; the span is borrowed for
-      // the closures. There is room for the marks, which have the layout of C's.
+      // the closures. Marks have the layout of C's.
       unsafe input.withUnsafeBufferPointer { bytes in
-        unsafe withUnsafeMutableBytes(of: &marks) { room in
-          let base = unsafe bytes.baseAddress.unsafelyUnwrapped
-          let marks = unsafe room.baseAddress.unsafelyUnwrapped.assumingMemoryBound(to: gannet_marks.self)
-          if whole > 0 {
-            unsafe gannet_mark(base + start, whole, marks)
-          } else {
-            unsafe gannet_mark(base + (bytes.count &- 64), 1, marks)
-          }
-        }
+        let base = unsafe bytes.baseAddress.unsafelyUnwrapped
+        let room = unsafe UnsafeMutableRawPointer(marks).assumingMemoryBound(to: gannet_marks.self)
+        unsafe gannet_mark(base + start, whole, room)
+        if hasRest { unsafe gannet_mark(base + (bytes.count &- 64), 1, room + whole) }
       }
-      if whole > 0 { return whole }
+      guard hasRest else { return whole }
       // The last 64 bytes, moved.
-      let moved = UInt64(truncatingIfNeeded: 64 &- (input.count &- start))
+      let moved = UInt64(truncatingIfNeeded: 64 &- left & 63)
       let past = ~(~0 &>> moved)
-      marks[0].names = marks[0].names &>> moved | past
-      marks[0].controls = marks[0].controls &>> moved | past
-      return 1
+      unsafe marks[whole].names = unsafe marks[whole].names &>> moved | past
+      unsafe marks[whole].controls = unsafe marks[whole].controls &>> moved | past
+      return whole &+ 1
     #else
-      marks[0] = portable(input, from: start)
+      unsafe marks[0] = portable(input, from: start)
       return 1
     #endif
   }
@@ -92,14 +102,24 @@ struct MarkedBlock {
 
   /// The first byte at or after `position` that is no letter, digit or `-`; the count of `input` when none is left.
   @inline(__always)
-  mutating func nameEnd(in input: Span<UInt8>, from position: Int) -> Int {
+  private mutating func nameEnd(in input: Span<UInt8>, from position: Int) -> Int {
     next(in: input, from: position) { $0.names }
   }
 
-  /// The first control byte at or after `position`; the count of `input` when none is left.
+  /// The first byte at or after `position` that no token holds; the count of `input` when none is left.
   @inline(__always)
-  mutating func control(in input: Span<UInt8>, from position: Int) -> Int {
-    next(in: input, from: position) { $0.controls }
+  mutating func tokenEnd(in input: Span<UInt8>, from position: Int) -> Int {
+    var end = nameEnd(in: input, from: position)
+    while end < input.count, input[end].isToken { end = nameEnd(in: input, from: end &+ 1) }
+    return end
+  }
+
+  /// The first control byte but the tab at or after `position`; the count of `input` when none is left.
+  @inline(__always)
+  mutating func fieldTextEnd(in input: Span<UInt8>, from position: Int) -> Int {
+    var end = next(in: input, from: position) { $0.controls }
+    while end < input.count, input[end] == .tab { end = next(in: input, from: end &+ 1) { $0.controls } }
+    return end
   }
 
   @inline(__always)

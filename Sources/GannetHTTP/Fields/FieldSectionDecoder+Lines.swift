@@ -128,10 +128,13 @@ extension FieldSectionDecoder {
 
   /// Ends the field whose name and value lie in the text.
   mutating func endField() {
-    places.append(
-      FieldPlaces(nameStart, nameEnd, valueStart, text.count, inputOffset: Int(valueOffset ?? offset)))
+    places.append(fieldPlaces)
     canFold = true
     state = .lineStart
+  }
+
+  var fieldPlaces: FieldPlaces {
+    FieldPlaces(nameStart, nameEnd, valueStart, text.count, inputOffset: Int(valueOffset ?? offset))
   }
 
   /// Goes on with the value of the last field, after one space when it has any text.
@@ -151,10 +154,17 @@ extension FieldSectionDecoder {
     folds.append(FieldFold(at: text.count, from: offset))
   }
 
-  private func isFramingName(to end: Int) -> Bool {
-    let name = text.span.extracting(nameStart..<end)
-    return name.equalsIgnoringCase("content-length") || name.equalsIgnoringCase("transfer-encoding")
+  func isFramingName(to end: Int) -> Bool {
+    Self.mayBeFramingName(end - nameStart) && Self.isFramingName(text.span.extracting(nameStart..<end))
   }
+
+  static func isFramingName(_ name: Span<UInt8>) -> Bool {
+    name.equalsIgnoringCase("content-length") || name.equalsIgnoringCase("transfer-encoding")
+  }
+
+  /// Whether it may be, by its length: this is asked of each folded line.
+  @inline(__always)
+  private static func mayBeFramingName(_ length: Int) -> Bool { length == 14 || length == 17 }
 
   var limit: (bytes: Int, name: String) {
     switch context {

@@ -130,9 +130,12 @@ public struct FieldSectionDecoder: Sendable {
     var marked = MarkedBlock()
     var index = 0
     while index < input.count {
-      if case .lineStart = state, !canFold || !input[index].isBlank {
-        lineBytesLeft = limits.lineBytes
-        if let length = takePlainLine(input, from: index, &marked) {
+      if case .lineStart = state {
+        let folds = canFold && input[index].isBlank
+        if !folds { lineBytesLeft = limits.lineBytes }
+        let length =
+          folds ? takeFoldedLine(input, from: index, &marked) : takeLine(input, from: index, &marked)
+        if let length {
           index += length
           continue
         }
@@ -158,20 +161,25 @@ public struct FieldSectionDecoder: Sendable {
     return (index, nil)
   }
 
-  /// Where the bytes end that change nothing but the text being read: of a name, of a value, of a line to skip.
+  /// Where the bytes end that change nothing but the text being read, if that: of a name, of a value, of a line to skip,
+  /// blanks.
   private func runEnd(_ input: Span<UInt8>, from index: Int, _ marked: inout MarkedBlock) -> Int {
-    let end: Int
+    let limit = min(input.count, index + min(bytesLeft, lineBytesLeft))
+    var end = index
     switch state {
-    case .name: end = marked.nameEnd(in: input, from: index)
-    case .value, .skipping: end = marked.control(in: input, from: index)
-    case .start, .lineStart, .spaceAfterName, .beforeValue, .lineFeed, .done: return index
+    case .name: end = marked.tokenEnd(in: input, from: index)
+    case .value, .skipping: end = marked.fieldTextEnd(in: input, from: index)
+    case .spaceAfterName, .beforeValue: while end < limit, input[end].isBlank { end += 1 }
+    case .start, .lineStart, .lineFeed, .done: break
     }
-    return min(end, index + min(bytesLeft, lineBytesLeft))
+    return min(end, limit)
   }
 
   private mutating func takeRun(_ run: Span<UInt8>) {
-    if case .skipping = state { return }
-    text.append(copying: run)
+    switch state {
+    case .name, .value: text.append(copying: run)
+    case .start, .lineStart, .spaceAfterName, .beforeValue, .skipping, .lineFeed, .done: break
+    }
   }
 
   private mutating func count(_ taken: Int) {
@@ -180,30 +188,97 @@ public struct FieldSectionDecoder: Sendable {
     offset += Int64(taken)
   }
 
-  /// Takes the line at `start` when it is whole, within the limits, and no more than a name, a colon, a value and CRLF;
-  /// returns its length then.
-  private mutating func takePlainLine(
+}
+
+// Whole lines, at once. What is not whole, or past a limit, or wrong, is left to what goes byte by byte.
+extension FieldSectionDecoder {
+  /// Takes the line at `start`, which belongs to none before it, when it gives a field or is skipped; returns its length
+  /// then.
+  private mutating func takeLine(_ input: Span<UInt8>, from start: Int, _ marked: inout MarkedBlock) -> Int? {
+    let plainEnd = marked.tokenEnd(in: input, from: start)
+    guard let line = wholeLine(input, from: start, searched: plainEnd, &marked) else { return nil }
+    if plainEnd > start, input[plainEnd] == .colon {
+      guard places.count < limits.fieldCount else { return nil }
+      var value = input.blanksTrimmed(plainEnd + 1..<line.end)
+      if value.isEmpty { value = line.end..<line.end }
+      nameStart = text.count
+      nameEnd = nameStart + plainEnd - start
+      if value.isEmpty {
+        valueStart = nameEnd
+        text.append(copying: input.extracting(start..<plainEnd))
+      } else {
+        valueStart = nameStart + value.lowerBound - start
+        text.append(copying: input.extracting(start..<value.upperBound))
+      }
+      valueOffset = offset + Int64(value.lowerBound - start)
+      endField()
+    } else {
+      guard namesNothing(input.extracting(start..<line.end), nameEnd: plainEnd - start) else { return nil }
+      tolerated.insert(.skippedLine)
+      canFold = false
+    }
+    if line.isBare { tolerated.insert(.bareLineFeed) }
+    count(line.length)
+    return line.length
+  }
+
+  /// Takes the line at `start`, which begins with a blank and belongs to the field before it; returns its length.
+  private mutating func takeFoldedLine(
     _ input: Span<UInt8>, from start: Int, _ marked: inout MarkedBlock
   ) -> Int? {
-    let plainEnd = marked.nameEnd(in: input, from: start)
-    guard plainEnd > start, plainEnd < input.count, input[plainEnd] == .colon,
-      places.count < limits.fieldCount
+    // Where a framing field goes on is noted byte by byte.
+    guard context != .head || !isFramingName(to: nameEnd),
+      let line = wholeLine(input, from: start, searched: start, &marked)
     else { return nil }
-    let lineEnd = marked.control(in: input, from: plainEnd + 1)
-    guard lineEnd + 1 < input.count, input[lineEnd] == .carriageReturn, input[lineEnd + 1] == .lineFeed
-    else { return nil }
-    let length = lineEnd + 2 - start
-    guard length <= bytesLeft, length <= lineBytesLeft else { return nil }
-    var value = input.blanksTrimmed(plainEnd + 1..<lineEnd)
-    if value.isEmpty { value = lineEnd..<lineEnd }
-    nameStart = text.count
-    text.append(copying: input.extracting(start..<plainEnd))
-    nameEnd = text.count
-    valueStart = nameEnd
-    text.append(copying: input.extracting(value))
-    valueOffset = offset + Int64(value.lowerBound - start)
-    endField()
-    count(length)
-    return length
+    tolerated.insert(.foldedLine)
+    let value = input.blanksTrimmed(start..<line.end)
+    if !value.isEmpty {
+      if text.count > valueStart {
+        // The blank before the text is the space that joins it.
+        let space = text.count
+        text.append(copying: input.extracting(value.lowerBound - 1..<value.upperBound))
+        text[space] = .space
+      } else {
+        valueOffset = offset + Int64(value.lowerBound - start)
+        text.append(copying: input.extracting(value))
+      }
+      places[places.count - 1] = fieldPlaces
+    }
+    if line.isBare { tolerated.insert(.bareLineFeed) }
+    count(line.length)
+    return line.length
+  }
+
+  /// The line at `start` that is whole and within the limits: where its text ends, its length with the line end, and
+  /// whether that is a bare LF. Nothing before `searched` ends it.
+  @inline(__always)
+  private func wholeLine(
+    _ input: Span<UInt8>, from start: Int, searched: Int, _ marked: inout MarkedBlock
+  ) -> (end: Int, length: Int, isBare: Bool)? {
+    let end = marked.fieldTextEnd(in: input, from: searched)
+    guard end < input.count else { return nil }
+    let isBare = input[end] == .lineFeed
+    if !isBare {
+      guard end + 1 < input.count, input[end] == .carriageReturn, input[end + 1] == .lineFeed else {
+        return nil
+      }
+    }
+    let length = end + (isBare ? 1 : 2) - start
+    return length <= bytesLeft && length <= lineBytesLeft ? (end, length, isBare) : nil
+  }
+
+  /// Whether `line`, which begins with so many bytes of a token and belongs to no field, is one to skip.
+  @inline(__always)
+  private func namesNothing(_ line: Span<UInt8>, nameEnd: Int) -> Bool {
+    guard !line.isEmpty else { return false }
+    if nameEnd == 0 { return line[0].isBlank || line[0] == .colon || context == .part }
+    if nameEnd == line.count { return true }
+    // In a part the blanks may be before a colon, elsewhere anything but a blank is wrong.
+    guard line[nameEnd].isBlank != (context == .part) else { return false }
+    guard context == .head else { return true }
+    var place = nameEnd
+    while place < line.count, line[place].isBlank { place += 1 }
+    let isField = place < line.count && line[place] == .colon
+    return !isField || !Self.isFramingName(line.extracting(0..<nameEnd))
   }
 }

@@ -92,6 +92,14 @@ public struct ResponseHeadDecoder: Sendable {
       guard headBytes < limits.lineBytes else {
         throw SyntaxError(.lineSize, at: offset, "a status line", longerThan: "lineBytes", limits.lineBytes)
       }
+      let room = min(limits.headBytes, limits.lineBytes) - headBytes
+      let run = statusLine.takeRun(input.extracting(index..<index + min(room, input.count - index)))
+      if run > 0 {
+        index += run
+        offset += Int64(run)
+        headBytes += run
+        continue
+      }
       try statusLine.take(input[index], at: offset)
       index += 1
       offset += 1

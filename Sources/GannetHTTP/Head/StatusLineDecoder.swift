@@ -101,6 +101,21 @@ struct StatusLineDecoder: Sendable {
     }
   }
 
+  /// Takes the bytes at the front of `input` that only go on with what is being read: with the phrase, or with the spaces
+  /// before it or before the status. Returns how many.
+  mutating func takeRun(_ input: Span<UInt8>) -> Int {
+    var count = 0
+    switch state {
+    case .reason:
+      while count < input.count, input[count].isFieldText { count += 1 }
+      reasonBytes.append(copying: input.extracting(first: count))
+    case .beforeReason, .beforeStatus(spaces: 1):
+      while count < input.count, input[count] == .space { count += 1 }
+    case .start, .startLineFeed, .name, .icy, .minorVersion, .beforeStatus, .status, .lineFeed, .done: break
+    }
+    return count
+  }
+
   private mutating func takeStart(_ byte: UInt8, at offset: Int64) throws(SyntaxError) {
     switch byte {
     case 0x48: state = .name(matched: 1)

@@ -117,7 +117,7 @@ private struct FieldLines {
         controls &= controls &- 1
         // Past the end of the input all bits are set.
         guard lineEnd &+ 1 < count else { return unsafe room }
-        guard unsafe base[lineEnd] == .carriageReturn, unsafe base[lineEnd &+ 1] == .lineFeed else {
+        guard unsafe Self.pair(base + lineEnd) == 0x0A0D else {
           if unsafe base[lineEnd] == .tab { continue }
           return unsafe room
         }
@@ -125,13 +125,17 @@ private struct FieldLines {
           if lineEnd == lineStart { end = lineEnd &+ 2 } else { isFull = nameEnd > lineStart }
           return unsafe room
         }
-        while unsafe base[nameEnd] != .colon {
-          // Other bytes of a token are rare.
-          guard unsafe base[nameEnd].isToken else { return unsafe room }
-          nameEnd &+= 1
+        // A colon, one space and what is no blank: nearly all names end so.
+        var valueStart = nameEnd &+ 2
+        if unsafe Self.pair(base + nameEnd) != 0x203A || base[valueStart] <= 0x20 {
+          while unsafe base[nameEnd] != .colon {
+            // Other bytes of a token are rare.
+            guard unsafe base[nameEnd].isToken else { return unsafe room }
+            nameEnd &+= 1
+          }
+          valueStart = nameEnd &+ 1
+          while unsafe base[valueStart].isBlank { valueStart &+= 1 }
         }
-        var valueStart = nameEnd &+ 1
-        while unsafe base[valueStart].isBlank { valueStart &+= 1 }
         var valueEnd = lineEnd
         while unsafe base[valueEnd &- 1].isBlank { valueEnd &-= 1 }
         unsafe room.pointee = FieldPlaces(
@@ -145,6 +149,13 @@ private struct FieldLines {
       block &+= 64
     }
     return unsafe room
+  }
+
+  /// The two bytes at `place`, the first one the lower.
+  @inline(__always)
+  private static func pair(_ place: UnsafePointer<UInt8>) -> UInt16 {
+    // SAFETY: the caller knows that both are there, and any two are a number.
+    UInt16(littleEndian: unsafe UnsafeRawPointer(place).loadUnaligned(as: UInt16.self))
   }
 
   /// The position of the first bit at or after `position`, of marks that begin at `block`; -1 when there is none.
