@@ -152,6 +152,24 @@ static inline __attribute__((target("avx2"))) long gannet_markerless_avx2(const 
   return place;
 }
 
+// SAFETY: reads `count` bytes at `bytes`, at any alignment, and nothing else. For processors with AVX-512BW.
+static inline __attribute__((target("avx512f,avx512bw"))) long gannet_markerless_avx512(const uint8_t *bytes, long count) {
+  const __m512i prefix = _mm512_set1_epi8((char)0xFF), restart = _mm512_set1_epi8((char)0xD0);
+  const __m512i restart_bits = _mm512_set1_epi8((char)0xF8);
+  long place = 0;
+  for (; count - place > 256; place += 256) {
+    __mmask64 found = 0;
+    for (int lane = 0; lane < 256; lane += 64) {
+      __mmask64 first = _mm512_cmpeq_epi8_mask(_mm512_loadu_si512(bytes + place + lane), prefix);
+      __m512i second = _mm512_loadu_si512(bytes + place + lane + 1);
+      __mmask64 coded = _mm512_mask_test_epi8_mask(first, second, second);
+      found |= _mm512_mask_cmpneq_epi8_mask(coded, _mm512_and_si512(second, restart_bits), restart);
+    }
+    if (found != 0) break;
+  }
+  return place;
+}
+
 // So many of the `count` bytes at `bytes` begin no pair of `byte` and itself; 0 where this processor has no fast way to
 // say.
 static inline long gannet_pairless(const uint8_t *bytes, long count, uint8_t byte) {
@@ -162,6 +180,7 @@ static inline long gannet_pairless(const uint8_t *bytes, long count, uint8_t byt
 // So many of the `count` bytes at `bytes` begin no pair of `FF` and what is neither 0 nor a restart marker's code
 // (ITU-T T.81 section B.1.1.3); 0 where this processor has no fast way to say.
 static inline long gannet_markerless(const uint8_t *bytes, long count) {
+  if (gannet_has_avx512()) return gannet_markerless_avx512(bytes, count);
   return gannet_has_avx2() ? gannet_markerless_avx2(bytes, count) : 0;
 }
 
