@@ -9,6 +9,7 @@ struct RunTests {
   static let chunkPieces = [
     "0", "00000", "5", "A", "\r\n", "\r", "\n", ";", ";a=b", "\"", "\\", "\\\"", "\"c;d\"", " ", "  \t",
     "xxxxx", "\u{7F}",
+    String(repeating: "x", count: 23), String(repeating: "0", count: 19), String(repeating: " ", count: 20),
     "\u{0}", "\u{E9}", "X: y\r\n",
   ]
   static let fieldPieces = [

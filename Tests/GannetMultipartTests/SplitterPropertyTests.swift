@@ -134,6 +134,13 @@ struct SplitterPropertyTests {
       outcome.endData()
       #expect(outcome.events == ["part Content-Length=\(length)"] + events)
     }
+    // Nor does a delimiter where the data is to end, in sight as it may be.
+    var outcome = Outcome()
+    var splitter = MixedReplaceSplitter(boundary: "B", limits: limits)
+    _ = try Splitting.take(
+      &splitter, Bytes.latin1("--B\nContent-Length: 14\n\none\n--B\n\nabcde\n--B\n"), &outcome)
+    outcome.endData()
+    #expect(outcome.events.prefix(4) == ["part Content-Length=14", "data one", "complete", "ended"])
   }
 
   @Test(

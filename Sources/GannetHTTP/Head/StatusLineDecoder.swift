@@ -49,7 +49,7 @@ struct StatusLineDecoder: Sendable {
     minorVersion = 1
     status = 0
     tolerated = []
-    reasonBytes.removeAll(keepingCapacity: reasonBytes.capacity <= 1024)
+    if !reasonBytes.isEmpty { reasonBytes.removeAll(keepingCapacity: reasonBytes.capacity <= 1024) }
   }
 
   /// Takes one byte, `offset` bytes after the first one.

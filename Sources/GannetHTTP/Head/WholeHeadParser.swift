@@ -102,6 +102,7 @@ private struct FieldLines {
     // ends a name, so `nameEnd` is at most the line's end. What goes forward from a name's end stops at the CR that ends
     // the line, which is no token byte and no blank; what goes back from that CR stops at the colon.
     var room = unsafe room
+    let last = count &- 1
     while block < count {
       if index == known {
         known = ByteMarks.fill(&blocks, input, from: block)
@@ -111,15 +112,17 @@ private struct FieldLines {
       var controls = unsafe blocks[unchecked: index].controls & ~skipsLineFeed
       index &+= 1
       skipsLineFeed = 0
-      if nameEnd < 0 { nameEnd = Self.first(names, block, from: max(block, lineStart)) }
+      // A line that began before the block has no name's end before it; one may begin with its second byte.
+      if nameEnd < 0 { nameEnd = Self.first(lineStart > block ? names & ~1 : names, block) }
       while controls != 0 {
-        let lineEnd = block &+ controls.trailingZeroBitCount
-        controls &= controls &- 1
+        let bit = UInt64(truncatingIfNeeded: controls.trailingZeroBitCount)
+        let lineEnd = block &+ Int(truncatingIfNeeded: bit)
         // Past the end of the input all bits are set.
-        guard lineEnd &+ 1 < count else { return unsafe room }
+        guard lineEnd < last else { return unsafe room }
         guard unsafe Self.pair(base + lineEnd) == 0x0A0D else {
-          if unsafe base[lineEnd] == .tab { continue }
-          return unsafe room
+          guard unsafe base[lineEnd] == .tab else { return unsafe room }
+          controls &= controls &- 1
+          continue
         }
         guard nameEnd > lineStart, unsafe room < full else {
           if lineEnd == lineStart { end = lineEnd &+ 2 } else { isFull = nameEnd > lineStart }
@@ -137,14 +140,17 @@ private struct FieldLines {
           while unsafe base[valueStart].isBlank { valueStart &+= 1 }
         }
         var valueEnd = lineEnd
-        while unsafe base[valueEnd &- 1].isBlank { valueEnd &-= 1 }
+        // No control byte but the tab lies in the line.
+        while unsafe base[valueEnd &- 1] <= 0x20 { valueEnd &-= 1 }
         unsafe room.pointee = FieldPlaces(
           lineStart, nameEnd, valueStart, max(valueStart, valueEnd), inputOffset: valueStart)
         unsafe room += 1
         lineStart = lineEnd &+ 2
-        // The LF may be in the next block.
-        if lineStart &- block <= 64 { controls &= controls &- 1 } else { skipsLineFeed = 1 }
-        nameEnd = Self.first(names, block, from: lineStart)
+        // What follows the LF, which may be in the next block.
+        let rest = (~0 &<< bit) &<< 2 as UInt64
+        controls &= rest
+        skipsLineFeed = bit == 63 ? 1 : 0
+        nameEnd = Self.first(names & rest, block)
       }
       block &+= 64
     }
@@ -158,11 +164,10 @@ private struct FieldLines {
     UInt16(littleEndian: unsafe UnsafeRawPointer(place).loadUnaligned(as: UInt16.self))
   }
 
-  /// The position of the first bit at or after `position`, of marks that begin at `block`; -1 when there is none.
+  /// The position of the first bit of marks that begin at `block`; -1 when there is none.
   @inline(__always)
-  private static func first(_ marks: UInt64, _ block: Int, from position: Int) -> Int {
-    let rest = marks >> UInt64(truncatingIfNeeded: position &- block)
-    return rest == 0 ? -1 : position &+ rest.trailingZeroBitCount
+  private static func first(_ marks: UInt64, _ block: Int) -> Int {
+    marks == 0 ? -1 : block &+ marks.trailingZeroBitCount
   }
 }
 

@@ -71,4 +71,14 @@ struct FieldSectionDecoderTests {
     Row("", "[A=b]").check(Decoders.fields(.part, Array("A: b\n\n".utf8), limits: limits))
     Row("", "error head-size at 6").check(Decoders.fields(.part, Array("A: bc\n\n".utf8), limits: limits))
   }
+
+  @Test("a folded line counts with the lines that it goes on with")
+  func foldedLineLimit() {
+    for (limit, outcome) in [(8, "error line-size at 8"), (10, "[A=b c]")] {
+      var limits = Limits()
+      limits.lineBytes = limit
+      let input = "A: b\r\n c\r\n\r\n"
+      Row(input, outcome).check(Decoders.fields(.head, Bytes.latin1(input), limits: limits))
+    }
+  }
 }

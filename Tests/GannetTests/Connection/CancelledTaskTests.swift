@@ -1,8 +1,9 @@
 import FoundationEssentials
-import Gannet
 import GannetSockets
 import TestSupport
 import Testing
+
+@testable import Gannet
 
 /// What the error of a cancelled task says of the load: its phase and its URL then, as the error of a load that failed
 /// there would (contract, 10).
@@ -171,5 +172,66 @@ struct CancelledTaskTests {
     task.cancel()
     isCancelled.arrive(true)
     Self.check(await Self.error(of: task), .receiving, server.url("/closing"))
+  }
+
+  /// Cancelled between two events: what waits is told twice to end then, and the host answers all the same.
+  @Test func betweenTwoEvents() async throws {
+    let server = try Self.server()
+    let request = Trouble.request(server, "/body")
+    for _ in 0..<20 {
+      let task = Task {
+        var iterator = URLConnection.events(for: request).makeAsyncIterator()
+        _ = try await iterator.next()
+        unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
+        return try await iterator.next() != nil
+      }
+      Self.check(await Self.error(of: task), .receiving, server.url("/body"))
+    }
+  }
+
+  /// The error that a connection tells who cancels it.
+  static func error(cancelling connection: URLConnection) async throws -> ConnectionError {
+    let told = Arrival<ConnectionError>()
+    connection.cancel { told.arrive($0) }
+    return try await told.value
+  }
+
+  @Test func aConnectionThatIsNotUnderWay() async throws {
+    let server = try Self.server()
+    let request = Trouble.request(server, "/moved-on")
+    let idle = try #require(
+      URLConnection(request: request, delegate: nil, startImmediately: false, on: .shared))
+    Self.check(try await Self.error(cancelling: idle), .preparing, server.url("/moved-on"))
+
+    let end = EndDelegate()
+    let done = try #require(URLConnection(request: request, delegate: end, on: .shared))
+    _ = try await end.hasEnded.value
+    Self.check(try await Self.error(cancelling: done), .receiving, server.url("/closing"))
+  }
+
+  /// The only connection that there may be serves another load.
+  @Test func aLoadThatWaitsForAConnection() async throws {
+    let server = try Self.server()
+    var configuration = URLConnection.Configuration.default
+    configuration.maximumConnectionsPerHost = 1
+    let request = Trouble.request(server, "/stall")
+    let first = try #require(
+      URLConnection(request: request, delegate: nil, configuration: configuration, on: .shared))
+    try await server.until { $0.paths.count == 1 }
+    let second = try #require(
+      URLConnection(request: request, delegate: nil, configuration: configuration, on: .shared))
+    // It begins in the loop's next turn.
+    for _ in 0..<3 {
+      let turn = Arrival<Bool>()
+      EventLoop.shared.post { _ in turn.arrive(true) }
+      _ = try await turn.value
+    }
+    Self.check(try await Self.error(cancelling: second), .connecting, server.url("/stall"))
+    first.cancel()
+  }
+
+  private final class EndDelegate: URLConnectionDataDelegate, Sendable {
+    let hasEnded = Arrival<Bool>()
+    func connectionDidFinishLoading(_ connection: URLConnection) { hasEnded.arrive(true) }
   }
 }
