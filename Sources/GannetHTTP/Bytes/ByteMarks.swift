@@ -60,12 +60,13 @@ package struct ByteMarks: Hashable, Sendable {
       }
       guard hasRest else { return whole }
       // The last 64 bytes, moved.
-      let moved = UInt64(truncatingIfNeeded: 64 &- left & 63)
+      let moved = UInt64(truncatingIfNeeded: 64 &- (left & 63))
       let past = ~(~0 &>> moved)
       unsafe marks[whole].names = unsafe marks[whole].names &>> moved | past
       unsafe marks[whole].controls = unsafe marks[whole].controls &>> moved | past
       return whole &+ 1
     #else
+      // SAFETY: as above.
       unsafe marks[0] = portable(input, from: start)
       return 1
     #endif
