@@ -70,6 +70,23 @@ extension Array where Element == UInt8 {
     unsafe span.withUnsafeBytes { unsafe append(contentsOf: $0) }
   }
 
+  /// Puts copies of `span` and of the bytes that the elements of `values` are in memory in place of its first bytes, and
+  /// grows as far as it has to.
+  mutating func overwrite<Value: BitwiseCopyable>(with span: Span<UInt8>, bytesOf values: Span<Value>) {
+    // SAFETY: the buffers are used only within the closures, while the spans are borrowed; any bytes may be copied. What
+    // is copied into has room for both, as it is made sure of first.
+    unsafe span.withUnsafeBytes { text in
+      unsafe values.withUnsafeBytes { tail in
+        let missing = text.count + tail.count - count
+        if missing > 0 { append(contentsOf: repeatElement(0, count: missing)) }
+        unsafe withUnsafeMutableBytes { room in
+          unsafe room.copyMemory(from: text)
+          unsafe UnsafeMutableRawBufferPointer(rebasing: room[text.count...]).copyMemory(from: tail)
+        }
+      }
+    }
+  }
+
   /// Makes an array of a copy of `span`.
   package init(copying span: Span<UInt8>) {
     self = []

@@ -4,12 +4,15 @@
 /// copy of it one count of references, and a `String` is made only for what is asked.
 public struct FieldList: Sendable {
   /// The bytes of all names and values, and what stood between them where they were decoded; behind them the places
-  /// of each field; behind those the folds of framing fields, until a field is added.
+  /// of each field; behind those the folds of framing fields, until a field is added; then what storage that is used
+  /// again held before.
   private var bytes: [UInt8] = []
   /// Bytes of text at the start of `bytes`.
   private var textCount = 0
+  private var fieldCount: UInt32 = 0
+  private var foldCount: UInt32 = 0
   /// The number of fields.
-  public private(set) var count = 0
+  public var count: Int { Int(fieldCount) }
 
   /// Makes an empty list.
   public init() {}
@@ -25,7 +28,8 @@ public struct FieldList: Sendable {
   public mutating func removeAll(keepingCapacity: Bool = false) {
     bytes.removeAll(keepingCapacity: keepingCapacity)
     textCount = 0
-    count = 0
+    fieldCount = 0
+    foldCount = 0
   }
 
   /// Adds a field at the end.
@@ -148,7 +152,7 @@ public struct FieldList: Sendable {
   func inputOffset(of position: Int, in places: FieldPlaces) -> Int64 {
     // The last fold of this value at or before the position, if any.
     var low = 0
-    var high = (bytes.count - placesEnd) / FieldFold.byteCount
+    var high = Int(foldCount)
     while low < high {
       let middle = (low + high) / 2
       if Int(fold(at: middle).textPosition) <= position { low = middle + 1 } else { high = middle }
@@ -177,12 +181,24 @@ extension FieldList {
   init(moving text: inout [UInt8], places: Span<FieldPlaces>) {
     swap(&bytes, &text)
     textCount = bytes.count
-    count = places.count
+    fieldCount = UInt32(places.count)
     bytes.append(bytesOf: places)
   }
 
-  /// Keeps where the values of framing fields go on after folds. For a list that no field is added to.
-  mutating func keep(_ folds: Span<FieldFold>) { bytes.append(bytesOf: folds) }
+  /// Makes the list of what a decoder has read, in the storage of another, which is empty then.
+  init(_ text: Span<UInt8>, places: Span<FieldPlaces>, in storage: inout [UInt8]) {
+    swap(&bytes, &storage)
+    bytes.overwrite(with: text, bytesOf: places)
+    textCount = text.count
+    fieldCount = UInt32(places.count)
+  }
+
+  /// Keeps where the values of framing fields go on after folds. For a list whose storage ends with its places, and that
+  /// no field is added to.
+  mutating func keep(_ folds: Span<FieldFold>) {
+    bytes.append(bytesOf: folds)
+    foldCount = UInt32(folds.count)
+  }
 
   /// Puts `text` behind the text there is, before the places of the fields.
   private mutating func insert(text: some Collection<UInt8>) {
@@ -193,7 +209,8 @@ extension FieldList {
   private mutating func append(_ places: FieldPlaces) {
     bytes.removeLast(bytes.count - placesEnd)
     bytes.append(bytesOf: CollectionOfOne(places).span)
-    count += 1
+    fieldCount += 1
+    foldCount = 0
   }
 
   /// The storage, for a decoder that keeps it.

@@ -87,18 +87,17 @@ public struct FieldSectionDecoder: Sendable {
   mutating func begin(keeping prefix: [UInt8] = []) {
     state = .lineStart
     text = takeStorage()
+    text.removeAll(keepingCapacity: true)
     if !prefix.isEmpty { text.append(contentsOf: prefix) }
     places.removeAll(keepingCapacity: places.capacity <= Self.keptPlaces)
     folds = []
   }
 
-  /// The storage of the last section's fields, emptied, when nobody else holds it; else new.
+  /// The storage of the last section's fields, with what it holds.
   mutating func takeStorage() -> [UInt8] {
     var storage: [UInt8] = []
     swap(&storage, &last)
-    guard storage.capacity <= Self.keptBytes else { return [] }
-    storage.removeAll(keepingCapacity: true)
-    return storage
+    return storage.capacity <= Self.keptBytes ? storage : []
   }
 
   /// Keeps storage for the next section.

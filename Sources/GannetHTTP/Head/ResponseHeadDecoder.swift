@@ -68,17 +68,13 @@ public struct ResponseHeadDecoder: Sendable {
   }
 
   private mutating func wholeHead(_ input: Span<UInt8>) -> (consumed: Int, head: ResponseHead?)? {
-    var storage = fieldSection.takeStorage()
     guard
-      let (consumed, line, count) = WholeHeadParser.parse(
-        input, limits: limits, text: &storage, places: &fieldSection.places)
-    else {
-      fieldSection.keep(storage)
-      return nil
-    }
+      let (consumed, line, count) = WholeHeadParser.parse(input, limits: limits, places: &fieldSection.places)
+    else { return nil }
     state = .done
+    var storage = fieldSection.takeStorage()
     let fields = FieldList(
-      moving: &storage, places: fieldSection.places.span.extracting(0..<count))
+      input.extracting(0..<consumed), places: fieldSection.places.span.extracting(0..<count), in: &storage)
     fieldSection.keep(fields.storage)
     return (consumed, ResponseHead(line, fields: fields))
   }

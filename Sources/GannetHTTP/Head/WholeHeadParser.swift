@@ -1,4 +1,4 @@
-/// Reads a head that lies whole and plain at the start of the input, in one pass with one copy.
+/// Reads a head that lies whole and plain at the start of the input, in one pass.
 ///
 /// It knows the common form only, HTTP/1.x with single spaces, lines that end with CRLF and no folded, nameless or
 /// wrong one; anything else is left to the decoders that go byte by byte, which say what is wrong. So it must agree with them on what it
@@ -7,12 +7,11 @@ enum WholeHeadParser {
   /// Reads the head at the start of `input`.
   ///
   /// - Parameters:
-  ///   - text: takes a copy of the head.
   ///   - places: room for the places of its fields, the first of which it holds afterwards.
   /// - Returns: the head's length in bytes, its status line, and the number of its fields; nil when it is not whole, not
   ///   plain, or past a limit.
   static func parse(
-    _ input: Span<UInt8>, limits: Limits, text: inout [UInt8], places: inout [FieldPlaces]
+    _ input: Span<UInt8>, limits: Limits, places: inout [FieldPlaces]
   ) -> (consumed: Int, line: StatusLine, fields: Int)? {
     // A head within the limit on one line has no line past it. Places are 32 bits wide.
     let window = input.extracting(first: max(0, min(limits.headBytes, limits.lineBytes, Int(Int32.max))))
@@ -24,8 +23,6 @@ enum WholeHeadParser {
       let lines = FieldLines.read(window, from: start, into: &places)
       if lines.end >= 0 {
         guard lines.count <= limits.fieldCount else { return nil }
-        text.reserveCapacity(lines.end + lines.count * FieldPlaces.byteCount)
-        text.append(copying: window.extracting(0..<lines.end))
         return (lines.end, line, lines.count)
       }
       guard lines.isFull, places.count < limits.fieldCount else { return nil }
