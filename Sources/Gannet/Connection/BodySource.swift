@@ -93,9 +93,9 @@ final class BodySource: Sendable {
     return response
   }
 
-  /// What comes next of the body, not empty; nil at its end.
-  func data() async throws(ConnectionError) -> Data? {
-    while let piece = try await queue.next() {
+  /// What comes next of the body for one iterator, not empty; nil at its end, and once that has been told.
+  func data(until isOver: inout Bool) async throws(ConnectionError) -> Data? {
+    while let piece = try await queue.next(until: &isOver) {
       if case .data(let data) = piece { return data }
     }
     return nil

@@ -34,6 +34,7 @@ extension URLConnection {
       /// The piece that is being handed out, and how much of it has been.
       @usableFromInline var chunk: [UInt8] = []
       @usableFromInline var position = 0
+      private var isOver = false
 
       init(_ source: BodySource) { self.source = source }
 
@@ -62,7 +63,7 @@ extension URLConnection {
         isolation actor: isolated (any Actor)?
       ) async throws(ConnectionError) -> Bool {
         (chunk, position) = ([], 0)
-        guard let data = try await source.data() else { return false }
+        guard let data = try await source.data(until: &isOver) else { return false }
         chunk = [UInt8](data)
         return true
       }
@@ -85,16 +86,19 @@ extension URLConnection {
     public struct Iterator: AsyncIteratorProtocol {
       /// A piece, not empty.
       public typealias Element = Data
-      let source: BodySource
+      private let source: BodySource
+      private var isOver = false
+
+      init(source: BodySource) { self.source = source }
 
       /// The next piece; nil when the body is complete.
-      public mutating func next() async throws(ConnectionError) -> Data? { try await source.data() }
+      public mutating func next() async throws(ConnectionError) -> Data? { try await next(isolation: nil) }
 
       /// The next piece; nil when the body is complete.
       public mutating func next(
         isolation actor: isolated (any Actor)?
       ) async throws(ConnectionError) -> Data? {
-        try await source.data()
+        try await source.data(until: &isOver)
       }
     }
   }

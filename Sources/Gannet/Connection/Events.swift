@@ -45,6 +45,7 @@ extension URLConnection {
       /// What a load reports.
       public typealias Element = Event
       private let owner: Owner
+      private var isOver = false
 
       init(_ queue: EventQueue) { owner = Owner(queue) }
 
@@ -57,7 +58,7 @@ extension URLConnection {
       public mutating func next(
         isolation actor: isolated (any Actor)?
       ) async throws(ConnectionError) -> Event? {
-        try await owner.queue.next()
+        try await owner.queue.next(until: &isOver)
       }
     }
 

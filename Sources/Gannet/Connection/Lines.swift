@@ -48,7 +48,7 @@ extension URLConnection {
       ) async throws(ConnectionError) -> String? {
         while !isOver {
           if let line = try lineOfChunk() { return line }
-          guard let data = try await source.data() else { return try lastLine() }
+          guard let data = try await source.data(until: &isOver) else { return try lastLine() }
           chunk = [UInt8](data)
           position = 0
         }

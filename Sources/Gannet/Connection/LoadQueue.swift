@@ -33,16 +33,10 @@ final class LoadQueue<Waiting: Backlog>: Sendable {
     var waiters: [Waiter] = []
     var end: Result<Element?, ConnectionError>?
 
-    /// An end is told once; after it there is nothing.
-    mutating func takeEnd() -> Result<Element?, ConnectionError>? {
-      guard let end else { return nil }
-      self.end = .success(nil)
-      return end
-    }
-
-    /// All who wait, with the end that each of them is told.
+    /// All who wait, with the end that each of them is told. Whoever asks later is told the same: of tasks that share a
+    /// sequence none is to take a body that was cut short for a whole one.
     mutating func takeWaiters() -> (waiters: [Waiter], end: Result<Element?, ConnectionError>)? {
-      guard !waiters.isEmpty, let end = takeEnd() else { return nil }
+      guard !waiters.isEmpty, let end else { return nil }
       defer { waiters = [] }
       return (waiters, end)
     }
@@ -76,6 +70,19 @@ final class LoadQueue<Waiting: Backlog>: Sendable {
     return try result.get()
   }
 
+  /// As `next()`, for one iterator: it is told the end once, and gets nothing after it.
+  func next(until isOver: inout Bool) async throws(ConnectionError) -> Element? {
+    guard !isOver else { return nil }
+    do throws(ConnectionError) {
+      let element = try await next()
+      if case nil = element { isOver = true }
+      return element
+    } catch {
+      isOver = true
+      throw error
+    }
+  }
+
   /// Ends the load and lets go of what has not been taken; whoever waits is told.
   func cancel() {
     var asked: URLConnection?
@@ -100,7 +107,7 @@ final class LoadQueue<Waiting: Backlog>: Sendable {
     }
     guard isFirst else { return }
     do throws(ConnectionError) { _ = try request.target(configuration) } catch {
-      state.withLock { $0.end = .success(nil) }
+      state.withLock { $0.end = .failure(error) }
       throw error
     }
     guard
@@ -108,8 +115,9 @@ final class LoadQueue<Waiting: Backlog>: Sendable {
         request: request, delegate: makeDelegate(self), startImmediately: false, configuration: configuration,
         on: URLConnection.asyncHost)
     else {
-      state.withLock { $0.end = .success(nil) }
-      throw ConnectionError(unloadable: request, configuration)
+      let error = ConnectionError(unloadable: request, configuration)
+      state.withLock { $0.end = .failure(error) }
+      throw error
     }
     let isWanted = state.withLock { state in
       guard state.end == nil else { return false }
@@ -123,7 +131,7 @@ final class LoadQueue<Waiting: Backlog>: Sendable {
     let ready = state.withLock { state -> Result<Element?, ConnectionError>? in
       guard let element = state.waiting.popFirst() else {
         if state.end == nil { state.waiters.append(continuation) }
-        return state.takeEnd()
+        return state.end
       }
       if state.isPaused, state.waiting.bytes <= LoadQueue.lowBytes {
         state.isPaused = false

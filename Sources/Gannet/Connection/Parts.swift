@@ -44,6 +44,7 @@ extension URLConnection {
       /// A complete part.
       public typealias Element = Part
       private let owner: Owner
+      private var isOver = false
 
       init(_ queue: PartQueue) { owner = Owner(queue) }
 
@@ -56,7 +57,7 @@ extension URLConnection {
       public mutating func next(
         isolation actor: isolated (any Actor)?
       ) async throws(ConnectionError) -> Part? {
-        try await owner.queue.next()
+        try await owner.queue.next(until: &isOver)
       }
     }
 

@@ -36,6 +36,7 @@ public final class EventLoop {
   private(set) var isClosed = false
   /// Whether ``shutDown()`` has begun: what starts now has no time left.
   package private(set) var isEnding = false
+  private var acceptsJobs = true
 
   /// Called when ``run()`` begins and has ended: a host that drives this loop too pauses in between.
   package var willRun: (() -> Void)?
@@ -105,7 +106,7 @@ public final class EventLoop {
 
   /// False when the loop has ended.
   func append(_ job: Job) -> Bool {
-    guard !isClosed else {
+    guard !isClosed, acceptsJobs else {
       job.outlive(handle)
       return false
     }
@@ -150,7 +151,8 @@ public final class EventLoop {
     shutdownHandlers.append(handler)
   }
 
-  /// Ends the loop: the shutdown handlers run, then the jobs that were left, and later posts are dropped.
+  /// Ends the loop: the shutdown handlers run, then the jobs that were left, and later posts are dropped. A job that was
+  /// accepted runs, however many come of those before it.
   package func shutDown() {
     guard !isClosed, !isEnding else { return }
     isEnding = true
@@ -164,6 +166,9 @@ public final class EventLoop {
         runJobs()
         // A job may have been the first to attach something that wants to hear of the end.
       } while !shutdownHandlers.isEmpty
+      // Jobs that make jobs without end make no more.
+      acceptsJobs = false
+      while let job = jobs.popFirst() { job.run(on: self) }
     }
     close()
   }

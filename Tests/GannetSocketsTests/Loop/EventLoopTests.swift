@@ -195,6 +195,27 @@ import Testing
     handle.post { _ in log.add("after") }
     #expect(log.entries == [])
   }
+
+  /// Jobs that go on making jobs end with their loop, and none that was accepted is lost.
+  @Test func whatAnEndingLoopAcceptsRuns() throws {
+    let loop = try EventLoop()
+    let tally = Tally()
+    Self.goOn(on: loop.handle, tally)
+    loop.shutDown()
+    let (accepted, run) = tally.counts.withLock { $0 }
+    #expect(accepted == run && run > 1)
+  }
+
+  /// A job that makes another like it.
+  private static func goOn(on handle: EventLoop.Handle, _ tally: Tally) {
+    let isAccepted = handle.offer { loop in
+      tally.counts.withLock { $0.run += 1 }
+      goOn(on: loop.handle, tally)
+    }
+    if isAccepted { tally.counts.withLock { $0.accepted += 1 } }
+  }
+
+  private final class Tally: Sendable { let counts = Guarded((accepted: 0, run: 0)) }
 }
 
 /// What a program's own thread asks of its loop.

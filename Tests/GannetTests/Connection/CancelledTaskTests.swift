@@ -230,6 +230,31 @@ struct CancelledTaskTests {
     first.cancel()
   }
 
+  /// Of two who share a body, none takes what was cut short for all of it.
+  @Test(arguments: [false, true]) func whoSharesABodyIsToldToo(_ isCancelled: Bool) async throws {
+    let server = try Self.server()
+    let request = Trouble.request(server, isCancelled ? "/body" : "/short")
+    let (bytes, _) = try await URLConnection.bytes(for: request)
+    let (first, second) = (Arrival<Bool>(), Arrival<Bool>())
+    let busy = Task {
+      var iterator = bytes.chunks.makeAsyncIterator()
+      #expect(try await iterator.next() == Data("abc".utf8))
+      first.arrive(true)
+      _ = try? await second.value
+      return try await iterator.next() != nil
+    }
+    _ = try await first.value
+    let waiting = Task {
+      var iterator = bytes.chunks.makeAsyncIterator()
+      return try await iterator.next() != nil
+    }
+    if isCancelled { waiting.cancel() }
+    let code: ConnectionError.Code = isCancelled ? .cancelled : .networkConnectionLost
+    #expect(await Self.error(of: waiting)?.code == code)
+    second.arrive(true)
+    #expect(await Self.error(of: busy)?.code == code)
+  }
+
   private final class EndDelegate: URLConnectionDataDelegate, Sendable {
     let hasEnded = Arrival<Bool>()
     func connectionDidFinishLoading(_ connection: URLConnection) { hasEnded.arrive(true) }
