@@ -69,9 +69,17 @@ let package = Package(
       swiftSettings: settings),
 
     .executableTarget(
-      name: "gannet-bench", dependencies: ["Gannet", "GannetFoundation", "GannetSockets"],
-      path: "Tests/Benchmarks",
-      exclude: ["Parse", "Splitter", "Tools", "parse.sh", "run.sh", "splitter.sh", "tables.awk"],
+      name: "gannet-bench", dependencies: ["BenchmarkSupport", "Gannet"], path: "Tests/Benchmarks",
+      exclude: [
+        "Parse", "RunLoop", "Splitter", "Support", "Tools", "parse.sh", "run.sh", "splitter.sh", "tables.awk",
+      ],
+      swiftSettings: settings),
+    // Apart, as it alone needs Foundation, and whoever loads that starts later.
+    .executableTarget(
+      name: "gannet-runloop-bench", dependencies: ["BenchmarkSupport", "Gannet", "GannetFoundation"],
+      path: "Tests/Benchmarks/RunLoop", swiftSettings: settings),
+    .target(
+      name: "BenchmarkSupport", dependencies: ["Gannet"], path: "Tests/Benchmarks/Support",
       swiftSettings: settings),
     .executableTarget(
       name: "splitter-bench", dependencies: ["GannetHTTP", "GannetMultipart"],

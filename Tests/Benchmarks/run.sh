@@ -9,8 +9,9 @@ out=.build/bench
 rm -rf "$out"
 mkdir -p "$out"
 
-swift build -c release --product gannet-bench
-gannet=$(swift build -c release --product gannet-bench --show-bin-path)/gannet-bench
+for product in gannet-bench gannet-runloop-bench; do swift build -c release --product $product; done
+gannet=$(swift build -c release --show-bin-path)/gannet-bench
+on_runloop=${gannet%-bench}-runloop-bench
 compiler=$(command -v cc || command -v clang || echo "$(dirname "$(readlink -f "$(command -v swift)")")/clang")
 for tool in server bare measure; do
   "$compiler" -O2 -pthread -o "$out/$tool" "Tests/Benchmarks/Tools/$tool.c"
@@ -59,7 +60,7 @@ for ((round = 1; round <= rounds; round++)); do
   with_curl once 1 "$small"
   run seq bare $many "$out/bare" seq "$small" $many 1
   run seq gannet $many "$gannet" seq "$small" $many 1
-  run seq gannet-RunLoop $many "$gannet" seqrunloop "$small" $many 1
+  run seq gannet-RunLoop $many "$on_runloop" seq "$small" $many 1
   run seq gannet-queue $many "$gannet" seqqueue "$small" $many 1
   run seq gannet-async $many "$gannet" seqasync "$small" $many 1
   with_curl seq $((many + 200)) "$small?[1-$((many + 200))]"
@@ -80,6 +81,7 @@ done
 for _ in $(seq 20); do
   run start bare 1 "$out/bare" once "$small" 1 1
   run start gannet 1 "$gannet" once "$small" 1 1
+  run start gannet-RunLoop 1 "$on_runloop" once "$small" 1 1
   with_curl start 1 "$small"
 done
 IDLE_SECONDS=3 run idle gannet 1 "$gannet" idle "$base/idle?size=1000" 1 1
@@ -89,7 +91,7 @@ run idle200 gannet 200 "$gannet" idle "$base/idle?size=1000" 1 200
 peers=(bare gannet gannet-RunLoop gannet-queue gannet-async)
 command_of() {
   case $1 in
-    bare) echo "$out/bare seq" ;; gannet) echo "$gannet seq" ;; gannet-RunLoop) echo "$gannet seqrunloop" ;;
+    bare) echo "$out/bare seq" ;; gannet) echo "$gannet seq" ;; gannet-RunLoop) echo "$on_runloop seq" ;;
     gannet-queue) echo "$gannet seqqueue" ;; gannet-async) echo "$gannet seqasync" ;;
   esac
 }

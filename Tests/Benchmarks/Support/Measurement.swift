@@ -4,36 +4,36 @@
   import Glibc
 #endif
 
-/// One line of JSON about one measurement: the machine interface of `gannet-bench`.
-struct Measurement {
-  let mode: String
-  let count: Int
+/// One line of JSON about one measurement: the machine interface of the benchmarks.
+package struct Measurement {
+  package let mode: String
+  package let count: Int
   private var begun = ContinuousClock.now
   private var took: Duration?
   /// Bytes of bodies since the clock started.
-  var bytes = 0
+  package var bytes = 0
   /// What a mode adds, as JSON.
   private var more = ""
 
-  init(mode: String, count: Int) {
+  package init(mode: String, count: Int) {
     self.mode = mode
     self.count = count
   }
 
   /// Starts the clock (again), after warming up.
-  mutating func restart() {
+  package mutating func restart() {
     begun = .now
     bytes = 0
   }
 
-  mutating func stop() { took = begun.duration(to: .now) }
+  package mutating func stop() { took = begun.duration(to: .now) }
 
-  mutating func add(_ name: String, _ value: some LosslessStringConvertible) {
+  package mutating func add(_ name: String, _ value: some LosslessStringConvertible) {
     more += ",\"\(name)\":\(value)"
   }
 
   /// The line, with what the process used so far.
-  func line() -> String {
+  package func line() -> String {
     let used = ProcessUsage.now
     return """
       {"peer":"gannet","mode":"\(mode)","n":\(count),"secs":\((took ?? begun.duration(to: .now)).inSeconds),\
@@ -43,16 +43,16 @@ struct Measurement {
 }
 
 /// What the kernel says that this process used so far.
-struct ProcessUsage {
-  let userSeconds: Double
-  let systemSeconds: Double
-  let peakKiB: Int
+package struct ProcessUsage {
+  package let userSeconds: Double
+  package let systemSeconds: Double
+  package let peakKiB: Int
   /// How often its threads went to sleep.
-  let sleeps: Int
+  package let sleeps: Int
 
-  var cpuSeconds: Double { userSeconds + systemSeconds }
+  package var cpuSeconds: Double { userSeconds + systemSeconds }
 
-  static var now: ProcessUsage {
+  package static var now: ProcessUsage {
     var usage = rusage()
     unsafe getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
     return ProcessUsage(
@@ -63,7 +63,7 @@ struct ProcessUsage {
   private static func seconds(_ time: timeval) -> Double { Double(time.tv_sec) + Double(time.tv_usec) / 1e6 }
 
   /// Resident memory now, in KiB.
-  static var residentKiB: Int {
+  package static var residentKiB: Int {
     guard let file = unsafe fopen("/proc/self/statm", "r") else { return 0 }
     defer { unsafe fclose(file) }
     var pages = [CChar](repeating: 0, count: 256)
@@ -75,21 +75,22 @@ struct ProcessUsage {
 }
 
 extension Duration {
-  var inSeconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
+  package var inSeconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
 }
 
 /// `CLOCK_MONOTONIC` in nanoseconds, the clock of the servers' time stamps.
-func monotonicNanoseconds() -> Int64 {
+package func monotonicNanoseconds() -> Int64 {
   var time = timespec()
   unsafe clock_gettime(CLOCK_MONOTONIC, &time)
   return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
 }
 
 /// Ends the process with one sentence on standard error.
-func quit(_ reason: String, status: CInt = 2) -> Never {
-  let line = Array("gannet-bench: \(reason)\n".utf8)
+package func quit(_ reason: String, status: CInt = 2) -> Never {
+  let name = CommandLine.arguments[0].split(separator: "/").last ?? "gannet-bench"
+  let line = Array("\(name): \(reason)\n".utf8)
   _ = unsafe write(STDERR_FILENO, line, line.count)
   exit(status)
 }
 
-func environment(_ name: String) -> String? { unsafe getenv(name).map { unsafe String(cString: $0) } }
+package func environment(_ name: String) -> String? { unsafe getenv(name).map { unsafe String(cString: $0) } }

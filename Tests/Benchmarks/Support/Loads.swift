@@ -1,5 +1,5 @@
-import FoundationEssentials
-import Gannet
+package import FoundationEssentials
+package import Gannet
 
 #if canImport(Musl)
   import Musl
@@ -7,23 +7,8 @@ import Gannet
   import Glibc
 #endif
 
-/// What to load, how often and how.
-struct Plan {
-  let mode: String
-  var request: URLRequest
-  let configuration: URLConnection.Configuration
-  /// How many loads count.
-  var count: Int
-  /// How many more come before the clock starts.
-  var warmUp = 0
-  /// How many run at a time.
-  var width = 1
-  /// Where each body goes; nil drops it.
-  var file: String?
-}
-
 /// Keeps `width` loads going until all are done: the delegate of each.
-final class Loads: URLConnectionDataDelegate {
+package final class Loads: URLConnectionDataDelegate {
   private let plan: Plan
   private let begin: (URLRequest, Loads) -> Void
   private let ended: (Measurement) -> Void
@@ -35,7 +20,7 @@ final class Loads: URLConnectionDataDelegate {
   /// - Parameters:
   ///   - begin: makes one connection with this delegate and starts it on the host that is measured.
   ///   - ended: told once, when the last load is done.
-  init(
+  package init(
     _ plan: Plan, begin: @escaping (URLRequest, Loads) -> Void, ended: @escaping (Measurement) -> Void
   ) {
     self.plan = plan
@@ -44,7 +29,7 @@ final class Loads: URLConnectionDataDelegate {
     measurement = Measurement(mode: plan.mode, count: plan.count)
   }
 
-  func start() {
+  package func start() {
     measurement.restart()
     while started < min(plan.width, total) { startNext() }
   }
@@ -56,7 +41,7 @@ final class Loads: URLConnectionDataDelegate {
     begin(plan.request, self)
   }
 
-  func connection(_ connection: URLConnection, didReceive response: URLResponse) {
+  package func connection(_ connection: URLConnection, didReceive response: URLResponse) {
     guard let status = (response as? HTTPURLResponse)?.statusCode, status == 200 else {
       quit("the server answered \(response)")
     }
@@ -65,12 +50,12 @@ final class Loads: URLConnectionDataDelegate {
     if output < 0 { quit("cannot write to \(file)") }
   }
 
-  func connection(_ connection: URLConnection, didReceive data: Data) {
+  package func connection(_ connection: URLConnection, didReceive data: Data) {
     measurement.bytes += data.count
     if output >= 0 { write(data) }
   }
 
-  func connectionDidFinishLoading(_ connection: URLConnection) {
+  package func connectionDidFinishLoading(_ connection: URLConnection) {
     if output >= 0 {
       close(output)
       output = -1
@@ -85,7 +70,9 @@ final class Loads: URLConnectionDataDelegate {
     }
   }
 
-  func connection(_ connection: URLConnection, didFailWithError error: ConnectionError) { quit("\(error)") }
+  package func connection(_ connection: URLConnection, didFailWithError error: ConnectionError) {
+    quit("\(error)")
+  }
 
   private func write(_ data: Data) {
     unsafe data.withUnsafeBytes { bytes in
