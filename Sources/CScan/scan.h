@@ -100,85 +100,96 @@ static inline void gannet_mark(const uint8_t *bytes, long blocks, gannet_marks *
   for (long block = 0; block < blocks; block++) marks[block] = gannet_mark_sse2(bytes + 64 * block);
 }
 
+// What is searched for, in place of a byte that follows itself: `FF` before what is neither 0 nor a restart marker's code
+// (ITU-T T.81 section B.1.1.3).
+enum { gannet_markers = -1 };
+
+// SAFETY: reads the 33 bytes at `bytes`, at any alignment, and nothing else. For processors with AVX2.
+static inline __attribute__((always_inline, target("avx2"))) __m256i gannet_found_32(const uint8_t *bytes, int wanted) {
+  __m256i first = _mm256_loadu_si256((const __m256i *)bytes);
+  __m256i second = _mm256_loadu_si256((const __m256i *)(bytes + 1));
+  if (wanted == gannet_markers) {
+    __m256i restarts = _mm256_cmpeq_epi8(
+        _mm256_and_si256(second, _mm256_set1_epi8((char)0xF8)), _mm256_set1_epi8((char)0xD0));
+    __m256i data = _mm256_or_si256(_mm256_cmpeq_epi8(second, _mm256_setzero_si256()), restarts);
+    return _mm256_andnot_si256(data, _mm256_cmpeq_epi8(first, _mm256_set1_epi8((char)0xFF)));
+  }
+  __m256i byte = _mm256_set1_epi8((char)wanted);
+  return _mm256_and_si256(_mm256_cmpeq_epi8(first, byte), _mm256_cmpeq_epi8(second, byte));
+}
+
 // SAFETY: reads `count` bytes at `bytes`, at any alignment, and nothing else. For processors with AVX2.
-static inline __attribute__((target("avx2"))) long gannet_pairless_avx2(const uint8_t *bytes, long count, uint8_t byte) {
-  const __m256i wanted = _mm256_set1_epi8((char)byte);
+static inline __attribute__((always_inline, target("avx2"))) long gannet_search_avx2(
+    const uint8_t *bytes, long count, int wanted) {
   long place = 0;
   for (; count - place > 128; place += 128) {
     __m256i found = _mm256_setzero_si256();
-    for (int lane = 0; lane < 128; lane += 32) {
-      __m256i first = _mm256_loadu_si256((const __m256i *)(bytes + place + lane));
-      __m256i second = _mm256_loadu_si256((const __m256i *)(bytes + place + lane + 1));
-      __m256i both = _mm256_and_si256(_mm256_cmpeq_epi8(first, wanted), _mm256_cmpeq_epi8(second, wanted));
-      found = _mm256_or_si256(found, both);
-    }
+    for (int lane = 0; lane < 128; lane += 32)
+      found = _mm256_or_si256(found, gannet_found_32(bytes + place + lane, wanted));
     if (!_mm256_testz_si256(found, found)) break;
+  }
+  for (; count - place > 32; place += 32) {
+    uint32_t found = (uint32_t)_mm256_movemask_epi8(gannet_found_32(bytes + place, wanted));
+    if (found != 0) return place + __builtin_ctz(found);
   }
   return place;
 }
 
+// SAFETY: reads the 65 bytes at `bytes`, at any alignment, and nothing else. For processors with AVX-512BW.
+static inline __attribute__((always_inline, target("avx512f,avx512bw"))) uint64_t gannet_found_64(
+    const uint8_t *bytes, int wanted) {
+  __m512i first = _mm512_loadu_si512(bytes), second = _mm512_loadu_si512(bytes + 1);
+  if (wanted == gannet_markers) {
+    __mmask64 prefixes = _mm512_cmpeq_epi8_mask(first, _mm512_set1_epi8((char)0xFF));
+    __mmask64 coded = _mm512_mask_test_epi8_mask(prefixes, second, second);
+    __m512i kinds = _mm512_and_si512(second, _mm512_set1_epi8((char)0xF8));
+    return _mm512_mask_cmpneq_epi8_mask(coded, kinds, _mm512_set1_epi8((char)0xD0));
+  }
+  __m512i byte = _mm512_set1_epi8((char)wanted);
+  return _mm512_mask_cmpeq_epi8_mask(_mm512_cmpeq_epi8_mask(first, byte), second, byte);
+}
+
 // SAFETY: reads `count` bytes at `bytes`, at any alignment, and nothing else. For processors with AVX-512BW.
+static inline __attribute__((always_inline, target("avx512f,avx512bw"))) long gannet_search_avx512(
+    const uint8_t *bytes, long count, int wanted) {
+  long place = 0;
+  for (; count - place > 256; place += 256) {
+    uint64_t found = 0;
+    for (int lane = 0; lane < 256; lane += 64) found |= gannet_found_64(bytes + place + lane, wanted);
+    if (found != 0) break;
+  }
+  for (; count - place > 64; place += 64) {
+    uint64_t found = gannet_found_64(bytes + place, wanted);
+    if (found != 0) return place + __builtin_ctzll(found);
+  }
+  return place;
+}
+
+static inline __attribute__((target("avx2"))) long gannet_pairless_avx2(const uint8_t *bytes, long count, uint8_t byte) {
+  return gannet_search_avx2(bytes, count, byte);
+}
+
+static inline __attribute__((target("avx2"))) long gannet_markerless_avx2(const uint8_t *bytes, long count) {
+  return gannet_search_avx2(bytes, count, gannet_markers);
+}
+
 static inline __attribute__((target("avx512f,avx512bw"))) long gannet_pairless_avx512(
     const uint8_t *bytes, long count, uint8_t byte) {
-  const __m512i wanted = _mm512_set1_epi8((char)byte);
-  long place = 0;
-  for (; count - place > 256; place += 256) {
-    __mmask64 found = 0;
-    for (int lane = 0; lane < 256; lane += 64) {
-      __mmask64 first = _mm512_cmpeq_epi8_mask(_mm512_loadu_si512(bytes + place + lane), wanted);
-      found |= _mm512_mask_cmpeq_epi8_mask(first, _mm512_loadu_si512(bytes + place + lane + 1), wanted);
-    }
-    if (found != 0) break;
-  }
-  return place;
+  return gannet_search_avx512(bytes, count, byte);
 }
 
-// SAFETY: reads `count` bytes at `bytes`, at any alignment, and nothing else. For processors with AVX2.
-static inline __attribute__((target("avx2"))) long gannet_markerless_avx2(const uint8_t *bytes, long count) {
-  const __m256i prefix = _mm256_set1_epi8((char)0xFF), restart = _mm256_set1_epi8((char)0xD0);
-  const __m256i restart_bits = _mm256_set1_epi8((char)0xF8), stuffed = _mm256_setzero_si256();
-  long place = 0;
-  for (; count - place > 128; place += 128) {
-    __m256i found = _mm256_setzero_si256();
-    for (int lane = 0; lane < 128; lane += 32) {
-      __m256i first = _mm256_loadu_si256((const __m256i *)(bytes + place + lane));
-      __m256i second = _mm256_loadu_si256((const __m256i *)(bytes + place + lane + 1));
-      __m256i data = _mm256_or_si256(
-          _mm256_cmpeq_epi8(second, stuffed), _mm256_cmpeq_epi8(_mm256_and_si256(second, restart_bits), restart));
-      found = _mm256_or_si256(found, _mm256_andnot_si256(data, _mm256_cmpeq_epi8(first, prefix)));
-    }
-    if (!_mm256_testz_si256(found, found)) break;
-  }
-  return place;
-}
-
-// SAFETY: reads `count` bytes at `bytes`, at any alignment, and nothing else. For processors with AVX-512BW.
 static inline __attribute__((target("avx512f,avx512bw"))) long gannet_markerless_avx512(const uint8_t *bytes, long count) {
-  const __m512i prefix = _mm512_set1_epi8((char)0xFF), restart = _mm512_set1_epi8((char)0xD0);
-  const __m512i restart_bits = _mm512_set1_epi8((char)0xF8);
-  long place = 0;
-  for (; count - place > 256; place += 256) {
-    __mmask64 found = 0;
-    for (int lane = 0; lane < 256; lane += 64) {
-      __mmask64 first = _mm512_cmpeq_epi8_mask(_mm512_loadu_si512(bytes + place + lane), prefix);
-      __m512i second = _mm512_loadu_si512(bytes + place + lane + 1);
-      __mmask64 coded = _mm512_mask_test_epi8_mask(first, second, second);
-      found |= _mm512_mask_cmpneq_epi8_mask(coded, _mm512_and_si512(second, restart_bits), restart);
-    }
-    if (found != 0) break;
-  }
-  return place;
+  return gannet_search_avx512(bytes, count, gannet_markers);
 }
 
-// So many of the `count` bytes at `bytes` begin no pair of `byte` and itself; 0 where this processor has no fast way to
-// say.
+// So many of the `count` bytes at `bytes` come before the first pair of `byte` and itself, or are known to begin none:
+// all but the last 64 at most, or 0 where this processor has no fast way to say.
 static inline long gannet_pairless(const uint8_t *bytes, long count, uint8_t byte) {
   if (gannet_has_avx512()) return gannet_pairless_avx512(bytes, count, byte);
   return gannet_has_avx2() ? gannet_pairless_avx2(bytes, count, byte) : 0;
 }
 
-// So many of the `count` bytes at `bytes` begin no pair of `FF` and what is neither 0 nor a restart marker's code
-// (ITU-T T.81 section B.1.1.3); 0 where this processor has no fast way to say.
+// As above, for the pairs that `gannet_markers` says.
 static inline long gannet_markerless(const uint8_t *bytes, long count) {
   if (gannet_has_avx512()) return gannet_markerless_avx512(bytes, count);
   return gannet_has_avx2() ? gannet_markerless_avx2(bytes, count) : 0;

@@ -36,11 +36,11 @@ func firstMarker(in span: Span<UInt8>, from start: Int) -> Int? {
 
 private enum Search { case pair(UInt8), marker }
 
-/// Where to look on: before it C has found none of what is looked for.
+/// Where to look on: before it C has found none of what is looked for, and nearly always it stands there.
 @inline(__always)
 private func skipped(_ search: Search, in span: Span<UInt8>, from start: Int) -> Int {
   #if arch(x86_64)
-    guard start >= 0, span.count - start > 128 else { return start }
+    guard start >= 0, span.count - start > 64 else { return start }
     // SAFETY: the bytes from `start` on are the span's, which is borrowed for the closure.
     return unsafe span.withUnsafeBufferPointer { bytes in
       let first = unsafe bytes.baseAddress.unsafelyUnwrapped + start
@@ -64,6 +64,7 @@ private func firstPair(
   or pair: (UInt8, UInt8) -> Bool
 ) -> Int? {
   guard start >= 0, start < span.count else { return nil }
+  if start + 1 < span.count, pair(span[start], span[start + 1]) { return start }
   let block = 64
   var position = start
   // SAFETY: each load lies within `position..<position + block + 1`, which is within the span's count; the pointer is
