@@ -33,10 +33,20 @@ public final class EventLoop {
   /// not ask for it.
   package private(set) var moments: UInt64 = 0
   private var shutdownHandlers: [(EventLoop) -> Void] = []
-  private(set) var isClosed = false
+  private var stage = Stage.open
+  /// The stages of a loop's life, in their order.
+  private enum Stage {
+    case open
+    /// ``shutDown()`` has begun, and jobs may bring more of them.
+    case ending
+    /// Only jobs that were accepted still run.
+    case runningOut
+    case closed
+  }
+
   /// Whether ``shutDown()`` has begun: what starts now has no time left.
-  package private(set) var isEnding = false
-  private var acceptsJobs = true
+  package var isEnding: Bool { stage != .open }
+  var isClosed: Bool { stage == .closed }
 
   /// Called when ``run()`` begins and has ended: a host that drives this loop too pauses in between.
   package var willRun: (() -> Void)?
@@ -106,7 +116,7 @@ public final class EventLoop {
 
   /// False when the loop has ended.
   func append(_ job: Job) -> Bool {
-    guard !isClosed, acceptsJobs else {
+    guard stage == .open || stage == .ending else {
       job.outlive(handle)
       return false
     }
@@ -154,8 +164,8 @@ public final class EventLoop {
   /// Ends the loop: the shutdown handlers run, then the jobs that were left, and later posts are dropped. A job that was
   /// accepted runs, however many come of those before it.
   package func shutDown() {
-    guard !isClosed, !isEnding else { return }
-    isEnding = true
+    guard stage == .open else { return }
+    stage = .ending
     enter {
       repeat {
         let handlers = shutdownHandlers
@@ -167,7 +177,7 @@ public final class EventLoop {
         // A job may have been the first to attach something that wants to hear of the end.
       } while !shutdownHandlers.isEmpty
       // Jobs that make jobs without end make no more.
-      acceptsJobs = false
+      stage = .runningOut
       while let job = jobs.popFirst() { job.run(on: self) }
     }
     close()
@@ -175,7 +185,7 @@ public final class EventLoop {
 
   private func close() {
     guard !isClosed else { return }
-    isClosed = true
+    stage = .closed
     let late = handle.close()
     while let job = jobs.popFirst() { job.outlive(handle) }
     for parcel in late { parcel.job.outlive(handle) }
