@@ -10,7 +10,7 @@ cd "$(dirname "$0")/../.."
 seconds=${1:-${SECONDS_EACH:-30}}
 shift || true
 targets=("$@")
-[ ${#targets[@]} -gt 0 ] || targets=(head fields chunked framing exchange splitter coding url cookie recording)
+[ ${#targets[@]} -gt 0 ] || targets=(head fields chunked framing exchange splitter coding url cookie challenge recording)
 out=.build/fuzz
 mkdir -p "$out/finds" "$out/seeds"
 
