@@ -114,19 +114,32 @@ struct DelimiterScanner: Sendable {
     let searched =
       around.limit < window.count - 2 ? window.extracting(first: max(0, around.limit + 2)) : window
     var place = 0
-    while let token = nextToken(in: searched, from: place) {
+    var ahead = Ahead()
+    while let token = nextToken(in: searched, from: place, &ahead) {
       if let finding = finding(of: match(window, at: token, around)) { return finding }
       place = token + 1
     }
     return .none(safe: safeEnd(of: window, around))
   }
 
+  /// Where two dashes come next, and where a line begins next: each is looked for again once it is passed, so that the
+  /// one that is rare is not looked for through all the rest at each of the other. Nil: there is none.
+  private struct Ahead {
+    var dashes: Int? = -1
+    var line: Int? = -1
+  }
+
   /// The next place at or after `start` where a token may begin.
-  private func nextToken(in window: Span<UInt8>, from start: Int) -> Int? {
-    let dashes = firstPair(of: .dash, in: window, from: start)
-    if beginsDashed { return dashes }
-    guard let lineFeed = firstIndex(of: .lineFeed, in: window, from: max(0, start - 1)) else { return dashes }
-    return min(dashes ?? Int.max, lineFeed + 1)
+  private func nextToken(in window: Span<UInt8>, from start: Int, _ ahead: inout Ahead) -> Int? {
+    if let dashes = ahead.dashes, dashes < start {
+      ahead.dashes = firstPair(of: .dash, in: window, from: start)
+    }
+    if beginsDashed { return ahead.dashes }
+    if let line = ahead.line, line < start {
+      ahead.line = firstIndex(of: .lineFeed, in: window, from: max(0, start - 1)).map { $0 + 1 }
+    }
+    guard let line = ahead.line else { return ahead.dashes }
+    return min(ahead.dashes ?? Int.max, line)
   }
 
   /// Compares what stands at `place`, and has not been looked at yet, with a delimiter.

@@ -93,6 +93,27 @@ struct SplitterPropertyTests {
     #expect(ratio <= 8)
   }
 
+  @Test(
+    "lines without dashes and dashes without lines cost no more than other data",
+    arguments: ["\n", "--", "\n-"])
+  func linearLines(_ piece: String) throws {
+    // A delimiter that has none begins any line.
+    let opening = Bytes.latin1("B\n\n")
+    let ratio = try Growth.fourfold(of: 65_536) { count in
+      let stream = opening + Array(repeatElement(Bytes.latin1(piece), count: count).joined())
+      var splitter = MixedReplaceSplitter(boundary: "B")
+      var taken = 0
+      var told = 0
+      while taken < stream.count {
+        let (consumed, event) = try splitter.step(stream.span.extracting(droppingFirst: taken))
+        taken += consumed
+        if case .data(let range) = event { told += range.count }
+      }
+      #expect(told > stream.count - 16)
+    }
+    #expect(ratio <= 8)
+  }
+
   @Test("an error stays")
   func errorStays() {
     var splitter = MixedReplaceSplitter(boundary: "B")

@@ -61,7 +61,7 @@ final class LoadQueue<Waiting: Backlog>: Sendable {
 
   func next() async throws(ConnectionError) -> Element? {
     if Task.isCancelled { cancel() }
-    try start()
+    start()
     let result = await withTaskCancellationHandler {
       await withCheckedContinuation { wait($0) }
     } onCancel: {
@@ -100,24 +100,22 @@ final class LoadQueue<Waiting: Backlog>: Sendable {
     asked?.cancel { [self] error in tell { $0.end = .failure(error) } }
   }
 
-  private func start() throws(ConnectionError) {
+  /// Begins the load, unless that was done; whoever waits is told where it cannot be.
+  private func start() {
     let isFirst = state.withLock { state in
       defer { state.isStarted = true }
       return !state.isStarted && state.end == nil
     }
     guard isFirst else { return }
     do throws(ConnectionError) { _ = try request.target(configuration) } catch {
-      state.withLock { $0.end = .failure(error) }
-      throw error
+      return end(.failure(error))
     }
     guard
       let connection = URLConnection(
         request: request, delegate: makeDelegate(self), startImmediately: false, configuration: configuration,
         on: URLConnection.asyncHost)
     else {
-      let error = ConnectionError(unloadable: request, configuration)
-      state.withLock { $0.end = .failure(error) }
-      throw error
+      return end(.failure(ConnectionError(unloadable: request, configuration)))
     }
     let isWanted = state.withLock { state in
       guard state.end == nil else { return false }

@@ -142,7 +142,7 @@ public struct ChunkedDecoder: Sendable {
   /// returns how many.
   private mutating func takeRun(_ input: Span<UInt8>, from start: Int) -> Int {
     let isSize = state == .size
-    let free = max(0, 16 + Int(min(size, 1 << 32)) - lineBytes)
+    let free = max(0, Int(min(size, Int64.max - 16)) + 16 - lineBytes)
     let unpaid = limits.chunkExtensionTotalBytes - unpaidBytes
     var room = min(input.count - start, limits.chunkLineBytes - lineBytes)
     if !isSize { room = min(room, limits.chunkExtensionBytes - extensionBytes) }
