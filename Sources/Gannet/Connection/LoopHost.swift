@@ -88,8 +88,9 @@ package final class LoopHost: @unchecked Sendable {
   }
 
   private var isQuiescent: Bool {
-    // The posts last: where they are all that is in the way, they have to know.
-    loop.isIdle && LoopClient.isQuiescent(loop) && posts.isZero()
+    // The posts first: one that had left by then has delivered its job, which is seen next; one that enters later waits
+    // for the driver that is being decided on.
+    posts.isZero() && loop.isIdle && LoopClient.isQuiescent(loop)
   }
 
   /// The thread runs its loop itself: the host need not be woken for it meanwhile.

@@ -1,5 +1,7 @@
+import Dispatch
 import Gannet
 import GannetSockets
+import Synchronization
 import TestSupport
 import Testing
 
@@ -48,6 +50,40 @@ import Testing
     #expect(Self.post(to: host) { $0.release() })
     host.turn()
     #expect(attachments.live == 0)
+  }
+
+  /// A job that comes at the very end of a turn does not find that its host has left.
+  @Test func noJobIsLeftInAHostThatLeaves() throws {
+    let (host, attachments) = try Self.make()
+    let counts = Counts()
+    let isOver = DispatchSemaphore(value: 0)
+    try startBackgroundThread(stackBytes: 1 << 20) {
+      for round in 1...Counts.rounds {
+        guard Self.post(to: host, { _ in counts.ran.store(round, ordering: .releasing) }) else { break }
+        counts.posted.store(round, ordering: .releasing)
+        while counts.ran.load(ordering: .acquiring) < round, !counts.isGivenUp.load(ordering: .acquiring) {}
+        if counts.isGivenUp.load(ordering: .acquiring) { break }
+      }
+      isOver.signal()
+    }
+    while counts.ran.load(ordering: .acquiring) < Counts.rounds {
+      let last = counts.posted.load(ordering: .acquiring)
+      if attachments.live > 0 {
+        host.turn()
+      } else if counts.ran.load(ordering: .acquiring) < last, attachments.live == 0 {
+        Issue.record("job \(last) waits where nobody takes it")
+        counts.isGivenUp.store(true, ordering: .releasing)
+        break
+      }
+    }
+    isOver.wait()
+  }
+
+  private final class Counts: Sendable {
+    static let rounds = 20_000
+    let posted = Atomic(0)
+    let ran = Atomic(0)
+    let isGivenUp = Atomic(false)
   }
 
   @Test func theThreadsOwnRunTakesOverAndGivesBack() throws {
