@@ -60,4 +60,13 @@ enum HostBinding: Sendable {
     case .hosted(let host): host.post(job)
     }
   }
+
+  /// Runs a job on the shared loop's thread, once this host, which has ended, has run its last.
+  func survive(_ job: sending @escaping (EventLoop) -> Void) {
+    switch self {
+    case .loop(let handle): handle.survive(job)
+    case .shared: EventLoop.shared.survive(job)
+    case .hosted(let host): host.loop.handle.survive(job)
+    }
+  }
 }

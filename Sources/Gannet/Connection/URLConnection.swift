@@ -179,7 +179,7 @@ open class URLConnection: @unchecked Sendable {
       state.host = .shared
       state.hostFailure = failure
     }
-    _ = HostBinding.shared.post { loop in LoopClient.of(loop).begin(self) }
+    host.survive { loop in LoopClient.of(loop).begin(self) }
   }
 
   /// Ends the load: no callback begins after this returns on the host, and the delegate is let go there. From another

@@ -11,7 +11,8 @@ extension EventLoop {
   /// What other threads, and Swift concurrency, hold of a loop.
   ///
   /// It may outlive its loop: jobs posted then are dropped. A piece of a Swift task is not, since nothing would ever
-  /// resume the task: it runs on the shared background loop's thread.
+  /// resume the task: it runs on the shared background loop's thread, once this loop has run its last job, so that what
+  /// this handle isolates never runs on two threads at once.
   ///
   /// As an executor it works while the loop is being run: `Task(executorPreference: loop.handle) { … }` runs on the
   /// loop's thread. A loop that only serves tasks wants ``EventLoop/runForever()``, since a task that waits is
@@ -28,6 +29,8 @@ extension EventLoop {
     private struct Inbox {
       var parcels: [Parcel] = []
       var isClosed = false
+      /// What goes on on the shared loop's thread; nil once it is there.
+      var survivors: [Parcel]? = []
     }
 
     private let inbox = Guarded(Inbox())
@@ -50,9 +53,6 @@ extension EventLoop {
       submit(.closure(job))
     }
 
-    /// Whether the loop has ended.
-    package var isEnded: Bool { inbox.withLock { $0.isClosed } }
-
     /// Whether this loop's turn is what runs on this thread.
     package var isCurrent: Bool { EventLoop.running?.handle === self }
 
@@ -65,6 +65,20 @@ extension EventLoop {
       }
       if isAccepted { signal() } else { parcel.job.outlive(self) }
       return isAccepted
+    }
+
+    /// Runs a job on the shared loop's thread, once this loop, which takes no more jobs, has run its last.
+    package func survive(_ job: sending @escaping (EventLoop) -> Void) {
+      survive(.closure(job))
+    }
+
+    func survive(_ job: sending Job) {
+      let parcel = Parcel(job: job)
+      let isKept = inbox.withLock { inbox in
+        inbox.survivors?.append(parcel)
+        return inbox.survivors != nil
+      }
+      if !isKept { runElsewhere(parcel) }
     }
 
     // MARK: - Waking
@@ -113,6 +127,15 @@ extension EventLoop {
       }
     }
 
+    /// The loop has run its last job: what survives it goes on.
+    func end() {
+      let survivors = inbox.withLock { inbox in
+        defer { inbox.survivors = nil }
+        return inbox.survivors ?? []
+      }
+      for parcel in survivors { runElsewhere(parcel) }
+    }
+
     /// A job on its way from a thread to the loop.
     // UNCHECKED: `post` took the closure by `sending`, so its poster can't touch what it captured any more.
     struct Parcel: @unchecked Sendable {
@@ -154,13 +177,18 @@ extension EventLoop {
         isolatedTo: asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
     }
 
-    func runElsewhere(_ job: UnownedJob) {
-      EventLoop.shared.post { _ in self.runTask(job) }
+    private func runElsewhere(_ parcel: Parcel) {
+      EventLoop.shared.post { loop in
+        switch parcel.job {
+        case .closure(let body): body(loop)
+        case .task(let job): self.runTask(job)
+        }
+      }
     }
 
-    /// The loop has ended, and this is the thread that its tasks go on on.
+    /// The loop has run its last job, and this is the thread that its tasks go on on.
     private var isOutlived: Bool {
-      isEnded && EventLoop.shared.isCurrent
+      EventLoop.shared.isCurrent && inbox.withLock { $0.survivors == nil }
     }
   }
 }

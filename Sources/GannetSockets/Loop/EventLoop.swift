@@ -194,5 +194,6 @@ public final class EventLoop {
     for resident in residents { (resident as? any LoopResident)?.loopEnded() }
     lookups.removeAll()
     timers.removeAllActions()
+    handle.end()
   }
 }

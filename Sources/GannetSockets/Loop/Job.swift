@@ -16,7 +16,7 @@ enum Job {
   func outlive(_ handle: EventLoop.Handle) {
     switch self {
     case .closure: break
-    case .task(let job): handle.runElsewhere(job)
+    case .task(let job): handle.survive(.task(job))
     }
   }
 }

@@ -1,3 +1,4 @@
+import Dispatch
 import GannetSockets
 import Testing
 
@@ -204,6 +205,37 @@ import Testing
     loop.shutDown()
     let (accepted, run) = tally.counts.withLock { $0 }
     #expect(accepted == run && run > 1)
+  }
+
+  /// What an actor has left when its loop ends goes on elsewhere, but not while its loop still runs a job.
+  @Test func whatSurvivesALoopWaitsForItsLastJob() throws {
+    let loop = try EventLoop()
+    let (handle, log) = (loop.handle, Log())
+    Self.untilRefused(on: handle) {
+      Task(executorPreference: handle) {
+        log.add("task, isolated: \(handle.isIsolatingCurrentContext() ?? false)")
+      }
+      handle.survive { _ in log.add("job") }
+      Self.awaitShared()
+      log.add("the loop's last, isolated: \(handle.isIsolatingCurrentContext() ?? false)")
+    }
+    loop.shutDown()
+    // A piece of the task may make another.
+    for _ in 0..<2 { Self.awaitShared() }
+    #expect(log.entries.first == "the loop's last, isolated: true")
+    #expect(log.entries.dropFirst().sorted() == ["job", "task, isolated: true"])
+  }
+
+  /// Jobs that make the next until the loop takes none any more; the last of them does `last`.
+  private static func untilRefused(on handle: EventLoop.Handle, _ last: @escaping @Sendable () -> Void) {
+    if !handle.offer({ _ in untilRefused(on: handle, last) }) { last() }
+  }
+
+  /// Returns when the shared loop has run all that it was given before.
+  private static func awaitShared() {
+    let isThere = DispatchSemaphore(value: 0)
+    EventLoop.shared.post { _ in isThere.signal() }
+    isThere.wait()
   }
 
   /// A job that makes another like it.
