@@ -215,10 +215,13 @@ import Testing
     let server = try Self.server()
     var generator = SeededGenerator(seed: 29)
     for index in 0..<200 {
-      let request = Trouble.request(server, ["/", "/lines", "/closing", "/endless"][index % 4])
+      let path = ["/", "/lines", "/closing", "/endless"][index % 4]
+      let request = Trouble.request(server, path)
+      // The endless one has no lines: one would come to exceed what may be gathered.
+      let takesLines = index % 8 < 4 && path != "/endless"
       let task = Task {
         let (bytes, _) = try await URLConnection.bytes(for: request)
-        if index.isMultiple(of: 2) { for try await _ in bytes {} } else { for try await _ in bytes.lines {} }
+        if takesLines { for try await _ in bytes.lines {} } else { for try await _ in bytes {} }
       }
       for _ in 0..<Int.random(in: 0..<200, using: &generator) { await Task.yield() }
       task.cancel()
