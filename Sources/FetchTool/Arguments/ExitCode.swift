@@ -41,7 +41,7 @@ package enum ExitCode: Int32, CaseIterable, Sendable {
     case .cutShort: "the response ended before it was complete"
     case .failedStatus: "the status is 400 or above, and --fail was given"
     case .cannotWrite: "the output cannot be written"
-    case .cannotRead: "a file to send or to play cannot be read"
+    case .cannotRead: "a file that was named, or standard input, cannot be read"
     case .timedOut: "a time limit was reached"
     case .tlsFailed: "the TLS handshake failed"
     case .cannotReadFileURL: "the file of a file URL cannot be read"

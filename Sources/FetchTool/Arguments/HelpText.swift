@@ -9,8 +9,8 @@ package enum HelpText {
            gannet help [COMMAND]         this text, or that of a command
 
     Fetches each URL over HTTP/1.1, http or https. Flags are curl's where both have them, but redirects are followed,
-    gzip is asked for and undone always, and -u is sent once the server asks. Several URLs run at once when each has its
-    own -o; on standard output they come one after the other.
+    gzip is asked for and undone unless -H gives Accept-Encoding or Range, and -u is sent once the server asks. Several
+    URLs run at once when each has its own -o; on standard output they come one after the other.
 
       -o, --output FILE       write the body to FILE; the first -o is for the first URL, and so on. - is standard output,
                               the default: a terminal shows a binary body only where - says so. A file that was begun
@@ -33,7 +33,8 @@ package enum HelpText {
                               field of the response, %{json} all variables as JSON, %% a %, \\n a line end; @FILE is a
                               file with the format. An unknown name is answered with the list of them. Times are seconds
                               from the start of the load; ssl_verify_result is 0 when the certificate is trusted, 1 when
-                              not, and empty with -k; what --max-time or --max-parts ends has time_total alone
+                              not, and empty with -k; what --max-time, --max-parts or --snapshot ends has
+                              time_total alone
       -f, --fail              a status of 400 or above is a failure, its body is not written
       -s, --silent            no progress, and no message about a load that fails: the exit status alone tells
       -S, --show-error        with -s: messages all the same

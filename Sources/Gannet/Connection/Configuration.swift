@@ -42,8 +42,8 @@ extension URLConnection {
     /// How much of each thing a server may send.
     public var limits = Limits()
 
-    /// How many bytes of body `data(for:)` and `sendSynchronousRequest` gather, and `parts(for:)` of one part, before
-    /// the load fails with `dataLengthExceedsMaximum`; of a decoded body, what it decodes to. A delegate and
+    /// How many bytes of body `data(for:)`, `upload(for:)`, `sendSynchronousRequest` and `sendAsynchronousRequest` gather,
+    /// and `parts(for:)` of one part, before the load fails with `dataLengthExceedsMaximum`; of a decoded body, what it decodes to. A delegate and
     /// `events(for:)` take bodies of any length piece by piece. Default 1 GiB.
     public var maximumGatheredBytes = 1 << 30
 
@@ -72,11 +72,12 @@ extension URLConnection {
 
     /// Whether a body is looked at for parts though its type is not `multipart/x-mixed-replace`: some cameras, and
     /// ffmpeg's server unless told, call such a stream `application/octet-stream`. Without a delimiter in its first
-    /// line a body comes as it is. Default false.
+    /// line a body comes as it is. Whatever comes counts as an endless stream then: it is not stored, its connection not
+    /// counted. Default false.
     public var splitsUnlabelledStreams = false
 
     /// Whether `multipart/mixed` is split into parts as `multipart/x-mixed-replace` is, each part told as a response of
-    /// its own. Default false: its body comes as it is.
+    /// its own and the whole counted as an endless stream. Default false: its body comes as it is.
     public var splitsMixedStreams = false
 
     /// Whether a multipart stream may come without the chunks that its head announces (`Transfer-Encoding: chunked`), as

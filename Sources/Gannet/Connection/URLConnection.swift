@@ -93,7 +93,8 @@ open class URLConnection: @unchecked Sendable {
   /// Moves a connection that has not been started to this host.
   ///
   /// - Throws: once the load has been started; when the delegate belongs to an actor (as a class that conforms for the
-  ///   main actor does) and the host is not that actor's; when there is no descriptor left for a loop.
+  ///   main actor does) and the host is the shared loop or a queue that is not the main one (with `.loop` that is found
+  ///   out when the load begins, which then fails); when there is no descriptor left for a loop.
   public final func schedule(on host: Host) throws(ConnectionError) {
     let binding: HostBinding
     do throws(SystemError) { binding = try HostBinding(host) } catch {

@@ -4,8 +4,8 @@ import GannetPolicy
 
 /// A cookie (RFC 6265bis): a value that a server gives a client to send back. A value here, where Cocoa has a class.
 ///
-/// `SameSite` is kept and changes nothing: there are no documents whose site could cause a request, so every load counts
-/// as the site's own.
+/// `SameSite` is kept and changes nothing, but that a response's `None` needs `Secure`: there are no documents whose site
+/// could cause a request, so every load counts as the site's own.
 public struct HTTPCookie: Hashable, Sendable {
   /// As it is kept and sent.
   let cookie: Cookie

@@ -9,7 +9,7 @@ import Synchronization
 ///
 /// The body is decoded unless the delegate says otherwise, one of parts is kept as it is, and nothing is stored in a
 /// cache. It is written on the host: a disk that is slow holds it up. `URLConnection.download(for:to:)` is the same
-/// without a delegate.
+/// without a delegate, but asks the cache and fills it.
 ///
 /// All methods may be called from any thread. A subclass has to restate `@unchecked Sendable`.
 // UNCHECKED: open, so the compiler cannot check it; what changes is guarded.

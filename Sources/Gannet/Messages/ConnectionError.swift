@@ -49,8 +49,9 @@ extension ConnectionError {
     /// OpenSSL's packed error code and its reason. The code is 0 when the failure was decided by the
     /// verification of the certificate, and the text then names it.
     case tls(code: UInt, String)
-    /// The rule of HTTP syntax that was broken, the byte that broke it (nil when the input ended), and its
-    /// offset from the first byte of the response.
+    /// The rule of HTTP syntax that was broken, the byte that broke it (nil when the input ended), and its offset from the
+    /// first byte of the response; of a URL, or of a part of the request, in that text; of `content-coding` in what that
+    /// coding has read.
     case syntax(rule: String, byte: UInt8?, offset: Int64)
     /// The name of the limit that was reached.
     case limit(String)
@@ -77,10 +78,14 @@ extension ConnectionError {
     case redirectToNonExistentLocation = -1010
     case badServerResponse = -1011
     case userCancelledAuthentication = -1012
+    /// For a `URLProtocol` to tell: Gannet itself does not.
     case userAuthenticationRequired = -1013
+    /// For a `URLProtocol` to tell: Gannet itself does not.
     case zeroByteResource = -1014
+    /// For a `URLProtocol` to tell: Gannet itself does not.
     case cannotDecodeRawData = -1015
     case cannotDecodeContentData = -1016
+    /// For a `URLProtocol` to tell: Gannet itself does not.
     case cannotParseResponse = -1017
     case requestBodyStreamExhausted = -1021
     case fileDoesNotExist = -1100
@@ -92,11 +97,13 @@ extension ConnectionError {
     case serverCertificateUntrusted = -1202
     case serverCertificateHasUnknownRoot = -1203
     case serverCertificateNotYetValid = -1204
+    /// For a `URLProtocol` to tell: Gannet itself does not.
     case clientCertificateRejected = -1205
     case clientCertificateRequired = -1206
     case cannotCreateFile = -3000
     case cannotOpenFile = -3001
     case cannotWriteToFile = -3003
+    /// For a `URLProtocol` to tell: Gannet itself does not.
     case cannotRemoveFile = -3004
     case cannotMoveFile = -3005
 

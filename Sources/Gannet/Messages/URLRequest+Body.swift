@@ -120,7 +120,7 @@ extension URLRequest {
     set { storedBody = newValue }
   }
 
-  /// The body's bytes to send; nil without a body, and when it is a file or a stream. Setting it sets `body`.
+  /// The body's bytes to send; nil without a body, and when it is a file, a stream or a form. Setting it sets `body`.
   public var httpBody: Data? {
     get {
       guard case .data(let data) = storedBody?.source else { return nil }

@@ -92,8 +92,8 @@ public final class HTTPURLResponse: URLResponse, @unchecked Sendable {
 
   /// Whether the connection had carried another request before; false of what came from a cache.
   public let isReusedConnection: Bool
-  /// The IP address that answered, a proxy's where there is one, or the path of a Unix socket; nil where there was no
-  /// socket, and of what came from a cache.
+  /// The IP address that answered, or the path of a Unix socket; nil where there was no socket, and of what came from a
+  /// cache.
   public var remoteAddress: String? { peer?.host }
   /// The port that answered; nil for a Unix socket, where there was no socket, and of what came from a cache.
   public var remotePort: Int? { peer?.port.map { Int($0) } }
