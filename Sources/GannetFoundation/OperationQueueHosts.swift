@@ -1,6 +1,7 @@
 import Foundation
 import Gannet
 import GannetSockets
+import Synchronization
 
 /// The event loops that live in operation queues: one for each queue.
 enum OperationQueueHosts {
@@ -39,7 +40,8 @@ private final class OperationQueueAttachment: LoopAttachment, @unchecked Sendabl
       let pending = PendingTurn(source)
       queue.addOperation {
         host.turn()
-        withExtendedLifetime(pending) {}
+        // Not left to its deinit alone: somebody may keep the operation.
+        pending.end()
       }
     }
     source.setCancelHandler { withExtendedLifetime(host) {} }
@@ -54,11 +56,16 @@ private final class OperationQueueAttachment: LoopAttachment, @unchecked Sendabl
 // UNCHECKED: as above.
 private final class PendingTurn: @unchecked Sendable {
   private let source: any DispatchSourceRead
+  private let hasEnded = Atomic(false)
 
   init(_ source: any DispatchSourceRead) {
     self.source = source
     source.suspend()
   }
 
-  deinit { source.resume() }
+  deinit { end() }
+
+  func end() {
+    if !hasEnded.exchange(true, ordering: .acquiringAndReleasing) { source.resume() }
+  }
 }

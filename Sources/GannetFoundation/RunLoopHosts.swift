@@ -99,7 +99,8 @@ private final class ThreadEnd: Sendable {
   }
 }
 
-/// The source in a run loop. Attached and detached from any thread; Core Foundation's run loops allow that.
+/// The source in a run loop, and an observer of its waits: a run loop that is run inside a callback is to be woken too,
+/// and a loop in a turn wakes nobody unless it is told. Attached and detached from any thread; Core Foundation's run loops allow that.
 private final class RunLoopAttachment: LoopAttachment {
   private let modes: Set<String>
   private let state = Guarded(State())
@@ -108,6 +109,7 @@ private final class RunLoopAttachment: LoopAttachment {
   private struct State: @unchecked Sendable {
     var runLoop: CFRunLoop?
     var source: CFRunLoopSource?
+    var observer: CFRunLoopObserver?
     var isWanted = false
   }
 
@@ -126,7 +128,10 @@ private final class RunLoopAttachment: LoopAttachment {
 
   func attached(to host: LoopHost) -> any LoopAttachment {
     state.withLock { state in
-      if state.source == nil { state.source = RunLoopAttachment.makeSource(host) }
+      if state.source == nil {
+        state.source = RunLoopAttachment.makeSource(host)
+        state.observer = RunLoopAttachment.makeObserver(host)
+      }
       state.isWanted = true
       update(&state)
     }
@@ -141,7 +146,7 @@ private final class RunLoopAttachment: LoopAttachment {
   }
 
   private func update(_ state: inout State) {
-    guard let runLoop = state.runLoop, let source = state.source else { return }
+    guard let runLoop = state.runLoop, let source = state.source, let observer = state.observer else { return }
     for mode in modes {
       // Core Foundation knows the common modes by the constant itself, not by its text.
       // SAFETY: the text is read within the call.
@@ -150,8 +155,10 @@ private final class RunLoopAttachment: LoopAttachment {
         ? kCFRunLoopCommonModes : CFStringCreateWithCString(nil, mode, RunLoopAttachment.utf8)
       if state.isWanted {
         CFRunLoopAddSource(runLoop, source, name)
+        CFRunLoopAddObserver(runLoop, observer, name)
       } else {
         CFRunLoopRemoveSource(runLoop, source, name)
+        CFRunLoopRemoveObserver(runLoop, observer, name)
       }
     }
     if state.isWanted { CFRunLoopWakeUp(runLoop) }
@@ -171,6 +178,16 @@ private final class RunLoopAttachment: LoopAttachment {
         unsafe CFRunLoopSourceCreate(nil, 0, $0)
       }
     }
+  }
+
+  private static func makeObserver(_ host: LoopHost) -> CFRunLoopObserver? {
+    // SAFETY: as for the source.
+    var context = unsafe CFRunLoopObserverContext()
+    // UNCHECKED: a C callback needs a plain pointer.
+    unsafe context.info = Unmanaged.passUnretained(host).toOpaque()
+    return unsafe CFRunLoopObserverCreate(
+      nil, CFRunLoopActivity.beforeWaiting.rawValue, true, 0,
+      { _, _, info in unsafe RunLoopAttachment.host(info)?.loop.hostWaits() }, &context)
   }
 
   private static func host(_ info: UnsafeMutableRawPointer?) -> LoopHost? {

@@ -44,6 +44,22 @@ import Testing
     }
   }
 
+  @Test func whoKeepsTheOperationsKeepsNoTurnBack() async throws {
+    let server = try PathServer { _ in .ok("hello") }
+    let queue = Self.queue("serial")
+    let kept = Guarded<[Operations]>([])
+    let probe = HostProbe { _, _ in kept.withLock { $0.append(Operations(all: queue.operations)) } }
+    _ = try Self.start(server, "/", probe, queue)
+    #expect(try await probe.end.value.calls == Self.calls)
+    let again = HostProbe()
+    _ = try Self.start(server, "/", again, queue)
+    #expect(try await again.end.value.calls == Self.calls)
+    #expect(kept.withLock { $0.contains { !$0.all.isEmpty } })
+  }
+
+  // UNCHECKED: operations are thread-safe, and are only kept.
+  private struct Operations: @unchecked Sendable { let all: [Operation] }
+
   @Test func aSuspendedQueueHearsNothingUntilItGoesOn() async throws {
     let server = try PathServer { _ in .ok("hello") }
     let (queue, probe) = (Self.queue("serial"), HostProbe())

@@ -50,6 +50,23 @@ import Testing
     #expect(isMet())
   }
 
+  /// Cocoa's rule: a callback may run the run loop, and other loads go on meanwhile.
+  @Test func aRunLoopInACallbackDrivesAnotherLoad() async throws {
+    let server = try Self.server()
+    let report = try await TestThread.run {
+      let inner = HostProbe()
+      let outer = HostProbe { call, _ in
+        guard call == "response 200" else { return }
+        do { try Self.load(server, "/closing", inner) } catch { Issue.record(error) }
+        Self.run { inner.report.ends == 1 }
+      }
+      try Self.load(server, "/", outer)
+      Self.run { outer.report.ends == 1 }
+      return (inner.report, outer.report)
+    }
+    #expect(report.0.calls == Self.calls && report.1.calls == Self.calls)
+  }
+
   @Test(arguments: [[RunLoop.Mode.default], [privateMode], [.default, privateMode], [.common]])
   func callbacksComeOnItsThreadAndConnectionsAreKept(_ modes: [RunLoop.Mode]) async throws {
     let server = try Self.server()

@@ -18,8 +18,6 @@ package final class LoopHost: @unchecked Sendable {
   /// Whether its turns are the main thread's, or the main queue's once `dispatchMain()` has ended that thread.
   let isOfMainThread: Bool
   private let driver = Guarded(Driver.nobody)
-  /// Posts that have made sure of a driver and not delivered their job yet: it must not leave.
-  private let posts = PostCount()
 
   /// Who runs the loop's turns.
   private enum Driver {
@@ -40,8 +38,10 @@ package final class LoopHost: @unchecked Sendable {
     self.attach = attach
     try loop.beginHosting()
     loop.attachments[ObjectIdentifier(LoopHost.self)] = Reference(host: self)
+    loop.handle.whenWoken { [weak self] in self?.seeToDriver() }
     loop.willRun = { [weak self] in self?.threadTakesOver() }
     loop.didRun = { [weak self] in self?.threadGivesBack() }
+    if loop.hasWork { seeToDriver() }
   }
 
   /// A loop's way back to its host.
@@ -57,12 +57,15 @@ package final class LoopHost: @unchecked Sendable {
 
   /// Runs a job in one of the host's turns; false when the host has ended. From any thread.
   package func post(_ job: sending @escaping (EventLoop) -> Void) -> Bool {
-    posts.enter()
-    defer { if posts.leave() { loop.handle.signal() } }
+    loop.handle.offer(job)
+  }
+
+  /// Attaches the host where nobody drives it. Whoever wakes the loop from its sleep calls this: it comes before the
+  /// host's look whether anything is left, which then sees that the loop has been woken, or waits for what comes of it.
+  private func seeToDriver() {
     driver.withLock { driver in
       if case .nobody = driver { driver = .host(attach(self)) }
     }
-    return loop.handle.offer(job)
   }
 
   /// One turn of the loop, in the host.
@@ -72,9 +75,15 @@ package final class LoopHost: @unchecked Sendable {
     guard isDriving else { return }
     loop.poll()
     driver.withLock { driver in
-      guard case .host(let attachment) = driver, isQuiescent else { return }
-      attachment.detach()
-      driver = .nobody
+      switch driver {
+      case .host(let attachment):
+        guard isQuiescent else { return }
+        attachment.detach()
+        driver = .nobody
+      // A run of the loop inside this turn gave it back to nobody, and what came after it made work.
+      case .nobody: if !isQuiescent { driver = .host(attach(self)) }
+      case .thread, .ended: break
+      }
     }
   }
 
@@ -88,9 +97,7 @@ package final class LoopHost: @unchecked Sendable {
   }
 
   private var isQuiescent: Bool {
-    // The posts first: one that had left by then has delivered its job, which is seen next; one that enters later waits
-    // for the driver that is being decided on.
-    posts.isZero() && loop.isIdle && LoopClient.isQuiescent(loop)
+    loop.isIdle && LoopClient.isQuiescent(loop)
   }
 
   /// The thread runs its loop itself: the host need not be woken for it meanwhile.
@@ -112,7 +119,9 @@ package final class LoopHost: @unchecked Sendable {
       switch driver {
       case .thread(runs: 1): driver = isQuiescent ? .nobody : .host(attach(self))
       case .thread(let runs): driver = .thread(runs: runs - 1)
-      case .nobody, .host, .ended: break  // hosted since the run began: the host has its own turns
+      // Hosted since the run began.
+      case .nobody: if !isQuiescent { driver = .host(attach(self)) }
+      case .host, .ended: break
       }
     }
   }

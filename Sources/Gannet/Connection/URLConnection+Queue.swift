@@ -28,8 +28,10 @@ extension URLConnection {
     do throws(ConnectionError) { _ = try request.target(configuration) } catch {
       return completion(.failure(error))
     }
-    _ = URLConnection(
+    let connection = URLConnection(
       request: request, delegate: BodyCollector(completion), configuration: configuration, on: .shared)
+    // A protocol class may have gone meanwhile.
+    if connection == nil { completion(.failure(ConnectionError(unloadable: request, configuration))) }
   }
 }
 

@@ -23,7 +23,8 @@ extension URLConnection {
       on: .loop(loop.handle))
     loop.run()
     loop.shutDown()
-    guard let connection, let outcome else {
+    guard let connection else { throw ConnectionError(unloadable: request, configuration) }
+    guard let outcome else {
       throw ConnectionError(
         .unknown, phase: .preparing, url: request.safeURLString, reason: "the load ended without an outcome")
     }

@@ -232,14 +232,16 @@ open class URLConnection: @unchecked Sendable {
   /// Goes on reading after `pause()`.
   public final func resume() {
     guard isPaused.exchange(false, ordering: .acquiringAndReleasing) else { return }
+    // What has not begun will find itself not paused.
+    let host: HostBinding? = state.withLock { $0.phase == .started ? $0.host : nil }
+    guard let host else { return }
     // One job does for all that are asked for before it runs: whoever pauses and resumes without end fills no queue.
     guard !isResuming.exchange(true, ordering: .acquiringAndReleasing) else { return }
-    let host: HostBinding? = state.withLock { $0.phase == .started ? $0.host : nil }
-    let isPosted = host?.post { loop in
+    let isPosted = host.post { loop in
       _ = self.isResuming.exchange(false, ordering: .acquiringAndReleasing)
       LoopClient.of(loop).resumed(self)
     }
-    if isPosted != true { isResuming.store(false, ordering: .releasing) }
+    if !isPosted { isResuming.store(false, ordering: .releasing) }
   }
 
   /// Hands the delegate to the host, once, with why the load cannot have the host it was meant for.

@@ -62,6 +62,8 @@ final class ProtocolLoad {
       if answer == canonical { return begin(type, answer) }
       goOn(with: answer, isRedirect: false)
     }
+    // What the class said while it ran the loop was not to be told then.
+    tell()
   }
 
   private func begin(_ type: URLProtocol.Type, _ request: URLRequest) {

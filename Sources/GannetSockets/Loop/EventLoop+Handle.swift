@@ -34,6 +34,7 @@ extension EventLoop {
     }
 
     private let inbox = Guarded(Inbox())
+    private let waker = Guarded<(@Sendable () -> Void)?>(nil)
     private let phase = Atomic<UInt8>(Phase.asleep)
     let wakeUp: FileDescriptor
 
@@ -87,7 +88,11 @@ extension EventLoop {
     package func signal() {
       guard phase.exchange(Phase.signalled, ordering: .acquiringAndReleasing) == Phase.asleep else { return }
       signalEvent(wakeUp.number)
+      waker.withLock { $0 }?()
     }
+
+    /// Calls this, on any thread, whenever the loop is woken from its sleep: a host that has left comes back.
+    package func whenWoken(_ call: @escaping @Sendable () -> Void) { waker.withLock { $0 = call } }
 
     /// As `signal`, when the loop leaves its turn with work to do.
     func signalAgain() {

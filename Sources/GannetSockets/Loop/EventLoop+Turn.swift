@@ -72,7 +72,9 @@ extension EventLoop {
   package var isIdle: Bool { liveLoads == 0 && !hasWork }
 
   /// Whether there is something to do that waits for neither time nor a descriptor.
-  package var hasWork: Bool { !jobs.isEmpty || poller.hasReplays || handle.isSignalled }
+  package var hasWork: Bool {
+    !jobs.isEmpty || poller.hasReplays || !announced.isEmpty || handle.isSignalled
+  }
 
   /// Runs the body as (a part of) a turn of this loop.
   func enter(_ body: () -> Void) {
@@ -88,10 +90,19 @@ extension EventLoop {
   /// What is left over after a turn makes a hosted loop's descriptor readable again. Events that did not fit, too: they
   /// leave it readable, but a run loop waits for it to become so.
   private func settle() {
-    guard turnDepth == 0 else { return }
+    if turnDepth == 0 { makeReadable() }
+  }
+
+  /// The host is about to wait inside a turn of this loop, which therefore is to wake it for what comes and what is left.
+  package func hostWaits() {
+    if isInTurn { makeReadable() }
+  }
+
+  private func makeReadable() {
     timers.renewAlarm()
     let isAsleep = handle.fallAsleep()
-    if !isAsleep || !jobs.isEmpty || poller.hasReplays || mayHaveMoreEvents { handle.signalAgain() }
+    let isLeft = !jobs.isEmpty || poller.hasReplays || !announced.isEmpty || mayHaveMoreEvents
+    if !isAsleep || isLeft { handle.signalAgain() }
   }
 
   // MARK: - One turn
@@ -100,7 +111,7 @@ extension EventLoop {
 
   private func turn(waiting: Wait) {
     var milliseconds: CInt = 0
-    if case .until(let deadline) = waiting, jobs.isEmpty, !poller.hasReplays, handle.fallAsleep() {
+    if case .until(let deadline) = waiting, jobs.isEmpty, !poller.hasReplays, announced.isEmpty, handle.fallAsleep() {
       milliseconds = waitMilliseconds(until: deadline)
     }
     deliverEvents(waiting: milliseconds)
@@ -138,15 +149,22 @@ extension EventLoop {
     ) {
       timePassed()
       takePosted()
-    } deliver: { number, events in
+    } take: { number, events, isOnly in
       let token = Poller.Token(bits: number)
       switch token {
       case .wakeUp: break  // its jobs have been taken
       case .alarm: timers.alarmFired()
-      default: poller.source(of: token)?.ready(Readiness(epollEvents: events), on: self)
+      default:
+        let readiness = Readiness(epollEvents: events)
+        if isOnly, announced.isEmpty { deliver(readiness, to: token) } else { announced.append(token, readiness) }
       }
     }
-    for (token, readiness) in poller.takeReplays() { poller.source(of: token)?.ready(readiness, on: self) }
+    for (token, readiness) in poller.takeReplays() { announced.append(token, readiness) }
+    while let (token, readiness) = announced.popFirst() { deliver(readiness, to: token) }
+  }
+
+  private func deliver(_ readiness: Readiness, to token: Poller.Token) {
+    poller.source(of: token)?.ready(readiness, on: self)
   }
 
   private func fireTimers() {

@@ -26,6 +26,8 @@ public final class EventLoop {
   var liveLoads = 0
   var turnDepth = 0
   var stopRequested = false
+  /// What has been announced and not been delivered yet, so that a turn inside a delivery sees it too.
+  var announced = Announcements()
   /// Whether the last wait brought as many events as one can.
   var mayHaveMoreEvents = false
   var cachedTime: LoopTime?

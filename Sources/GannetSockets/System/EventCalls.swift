@@ -26,18 +26,18 @@ func controlEpoll(
 ///
 /// - Parameters:
 ///   - woken: called when the wait is over, before the events.
-///   - deliver: called with each event's number and what it says.
+///   - take: called with each event's number, what it says, and whether it is the only one.
 func waitForEvents(
-  _ epoll: CInt, capacity: Int, milliseconds: CInt, woken: () -> Void, deliver: (UInt64, UInt32) -> Void
+  _ epoll: CInt, capacity: Int, milliseconds: CInt, woken: () -> Void, take: (UInt64, UInt32, Bool) -> Void
 ) -> Bool {
   // SAFETY: the buffer lives for this call, on this thread; epoll_wait initialises the first `count` events, and only
-  // those are read. It is on the stack so that a wait inside `deliver` has one of its own.
+  // those are read. It is on the stack so that a wait inside `take` has one of its own.
   unsafe withUnsafeTemporaryAllocation(of: epoll_event.self, capacity: capacity) { buffer in
     let count = unsafe epoll_wait(epoll, buffer.baseAddress, CInt(capacity), milliseconds)
     woken()
     guard count > 0 else { return false }
     for index in 0..<Int(count) {
-      unsafe deliver(buffer[index].data.u64, buffer[index].events)
+      unsafe take(buffer[index].data.u64, buffer[index].events, count == 1)
     }
     return Int(count) == capacity
   }

@@ -164,6 +164,61 @@ import Testing
     #expect(!Self.isReadable(loop))
   }
 
+  /// What epoll announces but once is not kept from a turn inside the delivery of what was announced with it.
+  @Test func aTurnInsideADeliverySeesWhatCameWithIt() throws {
+    let loop = try EventLoop()
+    let log = Log()
+    // The ends that are read from; what is written to each is there for good.
+    let ends = (0..<3).map { _ in
+      var ends: [CInt] = [-1, -1]
+      precondition(unsafe pipe(&ends) == 0)
+      precondition(unsafe write(ends[1], &ends, 1) == 1)
+      _ = close(ends[1])
+      return ends[0]
+    }
+    defer { for end in ends { _ = close(end) } }
+    let sources = (0..<3).map { index in
+      Source { loop in
+        log.add("\(index) begins")
+        if index == 0 { loop.poll() }
+        log.add("\(index) ends")
+      }
+    }
+    for (end, source) in zip(ends, sources) { _ = try loop.poller.add(end, source, writable: false) }
+    loop.poll()
+    #expect(log.entries.first == "0 begins" && log.entries.last == "0 ends" && log.entries.count == 6)
+  }
+
+  private final class Source: EventSource {
+    private let told: @Sendable (EventLoop) -> Void
+    init(_ told: @escaping @Sendable (EventLoop) -> Void) { self.told = told }
+    func ready(_ readiness: Readiness, on loop: EventLoop) { told(loop) }
+  }
+
+  /// A host that waits inside a turn, as a run loop in a callback does, is woken for what came in it and for what comes.
+  @Test func aHostThatWaitsInsideATurnIsWoken() throws {
+    let loop = try Self.make()
+    var log: [String] = []
+    loop.perform { loop in
+      loop.perform { _ in log.append("inner") }
+      loop.hostWaits()
+      #expect(Self.isReadable(loop))
+      loop.poll()
+      loop.hostWaits()
+      #expect(!Self.isReadable(loop))
+      let (handle, isThere) = (loop.handle, Gate())
+      Thread.detach {
+        handle.post { _ in }
+        isThere.open()
+      }
+      isThere.wait()
+      #expect(Self.isReadable(loop))
+      log.append("outer")
+    }
+    loop.poll()
+    #expect(log == ["inner", "outer"])
+  }
+
   @Test func itOutlivesTheThreadThatMadeIt() async throws {
     let log = Log()
     let handle = await Thread.run {

@@ -33,6 +33,10 @@ import Testing
     host.post(job)
   }
 
+  private static func post(to handle: EventLoop.Handle, _ job: @escaping @Sendable (EventLoop) -> Void) {
+    handle.post(job)
+  }
+
   @Test func itIsAttachedWhileThereIsWork() throws {
     let (host, attachments) = try Self.make()
     #expect(attachments.made == 0)
@@ -45,6 +49,31 @@ import Testing
     }
     #expect(ran.withLock { $0 } == 3)
     #expect(Self.post(to: host) { $0.retain() })
+    host.turn()
+    #expect(attachments.live == 1, "a load is live")
+    #expect(Self.post(to: host) { $0.release() })
+    host.turn()
+    #expect(attachments.live == 0)
+  }
+
+  @Test func aJobThatIsPostedToItsHandleBringsTheHostBack() throws {
+    let (host, attachments) = try Self.make()
+    let ran = Guarded(0)
+    for round in 1...3 {
+      Self.post(to: host.loop.handle) { _ in ran.withLock { $0 += 1 } }
+      #expect(attachments.live == 1 && attachments.made == round)
+      host.turn()
+      #expect(ran.withLock { $0 } == round && attachments.live == 0)
+    }
+  }
+
+  @Test func aRunInsideATurnLeavesNoWorkToNobody() throws {
+    let (host, attachments) = try Self.make()
+    #expect(
+      Self.post(to: host) { loop in
+        loop.run()
+        loop.retain()
+      })
     host.turn()
     #expect(attachments.live == 1, "a load is live")
     #expect(Self.post(to: host) { $0.release() })
@@ -80,7 +109,7 @@ import Testing
   }
 
   private final class Counts: Sendable {
-    static let rounds = 20_000
+    static let rounds = 2_000
     let posted = Atomic(0)
     let ran = Atomic(0)
     let isGivenUp = Atomic(false)

@@ -242,4 +242,51 @@ import Testing
       try Loading.run(URLRequest(string: "canon:abc"), configuration)
         == ["response 200 length -1", "finish"])
   }
+
+  /// Says all it has to say, and runs the loop before it returns.
+  final class Impatient: URLProtocol, @unchecked Sendable {
+    override class func canInit(with request: URLRequest) -> Bool { request.urlString.hasPrefix("now:") }
+    override class func canonicalRequest(for request: URLRequest) -> URLRequest {
+      URLRequest(string: request.urlString.lowercased())
+    }
+    override func startLoading() {
+      client?.urlProtocol(self, didReceive: HTTPURLResponse(urlString: request.urlString, statusCode: 200))
+      client?.urlProtocolDidFinishLoading(self)
+      EventLoop.running?.run(until: .now)
+    }
+  }
+
+  @Test(arguments: ["now:a", "now:A"])
+  func whatIsSaidWhileTheLoopRunsInsideIsTold(_ url: String) throws {
+    var configuration = URLConnection.Configuration()
+    configuration.protocolClasses = [Impatient.self]
+    #expect(
+      try Loading.run(URLRequest(string: url, timeoutInterval: 2), configuration).suffix(2)
+        == ["response 200 length -1", "finish"])
+  }
+
+  /// Takes a request once and no more.
+  final class Fickle: URLProtocol, @unchecked Sendable {
+    static let asked = Guarded(0)
+    override class func canInit(with request: URLRequest) -> Bool {
+      guard request.urlString.hasPrefix("fickle:") else { return false }
+      return asked.withLock { asked in
+        asked += 1
+        return asked % 2 == 1
+      }
+    }
+  }
+
+  @Test func aClassThatIsGoneByTheTimeOfTheLoadIsToldOf() async throws {
+    var configuration = URLConnection.Configuration()
+    configuration.protocolClasses = [Fickle.self]
+    let (request, told) = (URLRequest(string: "fickle:a"), Arrival<ConnectionError.Code?>())
+    URLConnection.sendAsynchronousRequest(request, queue: .global(), configuration: configuration) {
+      _, _, error in told.arrive(error?.code)
+    }
+    #expect(try await told.value == .unsupportedURL)
+    #expect(throws: ConnectionError.self) {
+      try URLConnection.sendSynchronousRequest(request, configuration: configuration)
+    }
+  }
 }
