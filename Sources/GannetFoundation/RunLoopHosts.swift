@@ -146,7 +146,9 @@ private final class RunLoopAttachment: LoopAttachment {
   }
 
   private func update(_ state: inout State) {
-    guard let runLoop = state.runLoop, let source = state.source, let observer = state.observer else { return }
+    guard let runLoop = state.runLoop, let source = state.source, let observer = state.observer else {
+      return
+    }
     for mode in modes {
       // Core Foundation knows the common modes by the constant itself, not by its text.
       // SAFETY: the text is read within the call.

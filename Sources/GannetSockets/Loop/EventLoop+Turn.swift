@@ -111,7 +111,9 @@ extension EventLoop {
 
   private func turn(waiting: Wait) {
     var milliseconds: CInt = 0
-    if case .until(let deadline) = waiting, jobs.isEmpty, !poller.hasReplays, announced.isEmpty, handle.fallAsleep() {
+    if case .until(let deadline) = waiting, jobs.isEmpty, !poller.hasReplays, announced.isEmpty,
+      handle.fallAsleep()
+    {
       milliseconds = waitMilliseconds(until: deadline)
     }
     deliverEvents(waiting: milliseconds)
@@ -156,7 +158,11 @@ extension EventLoop {
       case .alarm: timers.alarmFired()
       default:
         let readiness = Readiness(epollEvents: events)
-        if isOnly, announced.isEmpty { deliver(readiness, to: token) } else { announced.append(token, readiness) }
+        if isOnly, announced.isEmpty {
+          deliver(readiness, to: token)
+        } else {
+          announced.append(token, readiness)
+        }
       }
     }
     for (token, readiness) in poller.takeReplays() { announced.append(token, readiness) }
