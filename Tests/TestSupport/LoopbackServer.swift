@@ -74,6 +74,16 @@ package final class LoopbackServer: Sendable {
     (address, handle) = try result.get()
   }
 
+  /// Returns when the server has heard of all that its clients had done, such as having closed their connections.
+  package func catchUp() {
+    // The first may come in a turn that had fetched its events before.
+    for _ in 0..<2 {
+      let isThere = DispatchSemaphore(value: 0)
+      handle.post { _ in isThere.signal() }
+      isThere.wait()
+    }
+  }
+
   /// Ends the server and its connections; returns when its thread is done.
   package func stop() {
     handle.post { $0.stop() }

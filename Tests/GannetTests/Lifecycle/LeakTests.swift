@@ -59,8 +59,10 @@ private final class MixedLoads {
   /// So many loads, after a few whose costs come once.
   func run(_ count: Int) throws {
     try load(2000)
+    server.catchUp()
     let (descriptors, bytes) = (try Soak.descriptors(), try Soak.memory())
     try load(count)
+    server.catchUp()
     try #require(Soak.descriptors() == descriptors)
     let growth = try Soak.memory() - bytes
     try #require(growth < 4 << 20, "\(growth) bytes are left of \(count) loads")
